@@ -1,0 +1,143 @@
+"""What all rooms share: schemas, tasks, drafts, answers. Nothing here does anything.
+
+Knows no engine, no file, no HTTP. Every class is a frozen dataclass; lengths and positions in text are code points,
+positions in token sequences are tokens, times are milliseconds, probabilities lie between 0 and 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic, Literal, TypeVar
+
+Json = dict[str, Any]
+Value = TypeVar("Value")
+Match = Literal["exact", "normalized", "inferred"]
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """A JSON Schema (draft 2020-12 subset that the grammar honours) and, if it came from one, its pydantic model."""
+
+    json: Json
+    model: type | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What is asked: an extraction (it has a `schema`) or a classification (it has `labels`)."""
+
+    name: str
+    instruction: str
+    schema: Schema | None = None
+    labels: tuple[str, ...] = ()
+    grounded: frozenset[str] = frozenset()
+    """Top-level fields whose value must be copied from the text."""
+    builtin: bool = False
+    """Whether the built-in model was trained for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A proposed answer text (JSON, or a label) and who proposed it: `rules`, `tagger`, `lookup`, `prediction`."""
+
+    text: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Half-open range `[start, end)` of code points in the source text."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """Where a value came from and how sure the model was of it."""
+
+    spans: tuple[Span, ...]
+    match: Match
+    confidence: float
+
+    def to_dict(self) -> Json:
+        spans = [[span.start, span.end] for span in self.spans]
+        return {
+            "span": None if not spans else spans[0] if len(spans) == 1 else spans,
+            "match": self.match,
+            "confidence": self.confidence,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of the whole prompt, those of them that were already in the cache, and of the answer."""
+
+    prompt_tokens: int
+    cached_tokens: int
+    completion_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Answer(Generic[Value]):
+    """A finished answer. `value` is what the caller asked for: a dict, a pydantic object, or a label."""
+
+    value: Value
+    fields: Mapping[str, Field]
+    confidence: float
+    verified: bool
+    draft: str | None
+    accepted: float | None
+    """Share of the open tokens that a draft proposed and the model kept; None when nothing was drafted."""
+    passes: int
+    model: str
+    engine: str
+    usage: Usage
+    ms: float
+    truncated: bool = False
+    labels: Mapping[str, float] = field(default_factory=dict)
+    """Classification only: each label's probability among the labels."""
+
+    def to_dict(self) -> Json:
+        """The answer as `--details` prints it. A pydantic value is dumped by alias."""
+        value: Any = self.value
+        if hasattr(value, "model_dump"):
+            value = value.model_dump(mode="json", by_alias=True)
+        result: Json = {"value": value}
+        if self.labels:
+            result["labels"] = dict(self.labels)
+        else:
+            result["fields"] = {name: field.to_dict() for name, field in self.fields.items()}
+        result |= {
+            "confidence": self.confidence,
+            "verified": self.verified,
+            "draft": self.draft,
+            "accepted": self.accepted,
+            "passes": self.passes,
+            "model": self.model,
+            "engine": self.engine,
+            "usage": {
+                "prompt_tokens": self.usage.prompt_tokens,
+                "cached_tokens": self.usage.cached_tokens,
+                "completion_tokens": self.usage.completion_tokens,
+            },
+            "ms": self.ms,
+        }
+        if self.truncated:
+            result["truncated"] = True
+        return result
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A row that could not be answered; stands in its place among the answers."""
+
+    code: str
+    message: str
+
+    def to_dict(self) -> Json:
+        return {"error": {"code": self.code, "message": self.message}}
+
+
+Messages = Sequence[Mapping[str, str]]
