@@ -1,0 +1,303 @@
+"""How people put a recipient into one text: orders, separators, labels, lines, chatter, repeats, noise.
+
+A layout gets the parts as they are written and returns the text; what of the parts is kept, is decided where they are made.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+NAME_LABELS = (
+    "收件人 收货人 接收人 接收者 收件者 收货者 联系人 姓名 收件 给 收 收货人姓名 收件人姓名 联系人姓名 客户姓名 收货方 收件方 签收人 名字 称呼 用户 客户 顾客 客户名 买家 寄给 "
+    "收方 到付人 收货 name Name NAME contact receiver 收貨人 收件人名 真实姓名 学生姓名 联络人 收方联系人 receiver_name 收者"
+).split()
+PHONE_LABELS = (
+    "电话 手机 手机号 手机号码 联系电话 联系方式 电话号码 号码 联系手机 收件电话 收货电话 mobile phone tel TEL call contact MOBILE Phone Tel 电话/微信 联络电话 收件人电话 收货人电话 "
+    "手机/电话 移动电话 座机 固话 收方电话 电 联系号码 收件人手机 收货人手机号 Mobile CALL PHONE 聯絡電話 電話 ☎ 📞 tel. 热线 收货手机"
+).split()
+ADDRESS_LABELS = [
+    label.replace("_", " ")
+    for label in (
+        "地址 收货地址 收件地址 详细地址 联系地址 送货地址 邮寄地址 寄往 住址 收件人地址 收货人地址 地_址 家庭住址 快递地址 通讯地址 配送地址 发货地址 address Address ADDRESS addr 寄到 送到 "
+        "收方地址 家庭地址 收貨地址 公司地址 目的地 投递地址 现住址 寄件地址"
+    ).split()
+]
+REGION_LABELS = "所在地区 地区 省市区 区域 所在区域 所属地区 所在地 收货地区 省份城市 行政区".split()
+DETAIL_LABELS = "详细地址 详细 街道地址 详细信息 具体地址 街道门牌 详址 门牌号 街道 详细收货地址".split()
+POSTCODE_LABELS = ("邮编", "邮政编码", "邮编：", "zip", "P.C.", "邮编:", "邮  编", "郵編")
+ORDER_LABELS = (
+    "订单号",
+    "订单编号",
+    "运单号",
+    "快递单号",
+    "单号",
+    "订单",
+    "物流单号",
+    "order",
+    "编号",
+    "流水号",
+    "No.",
+    "交易号",
+)
+IDENTITY_LABELS = ("身份证", "身份证号", "证件号", "身份证号码", "ID")
+COLONS = ("：",) * 8 + (":",) * 5 + ("", "", "是", "为", ": ", "： ", " ", "=", "——", ":", "是：")
+SEPARATORS = (
+    " ; ",
+    ";",
+    "；",
+    " , ",
+    ",",
+    "，",
+    "、",
+    "|",
+    " | ",
+    "／",
+    "\t",
+    "  ",
+    " ",
+    ":",
+    "：",
+    "",
+    "\n",
+    " / ",
+    "/",
+    "。",
+    "，",
+    " ",
+    "   ",
+    ", ",
+    "； ",
+    "--",
+    " - ",
+    "\r\n",
+    "　",
+    "+",
+    "&",
+    "_",
+)
+TUTORIAL_SEPARATORS = (" ; ", ";", "；", " , ", ",", "，", "、", "|", " | ", "／", "\t", "  ", " ", ":", "：", "")
+OPENINGS = (
+    "你好，",
+    "您好，麻烦寄到",
+    "麻烦发到：",
+    "帮我寄一下：",
+    "亲，地址改一下：",
+    "地址如下：\n",
+    "请发到这个地址：",
+    "收件信息：",
+    "【收货信息】",
+    "收货信息如下\n",
+    "寄这里 ",
+    "老板，发货地址：",
+    "在吗？我的地址是",
+    "帮忙寄：",
+    "发顺丰，",
+    "新地址：",
+    "改地址：",
+    "我要退货，寄回：",
+    "好的，",
+    "嗯，寄到",
+    "麻烦您了，地址是",
+    "请帮我把快递送到",
+    "这是我的地址：",
+    "收件信息\n",
+    "寄件信息：",
+    "Hi, ",
+    "亲 ",
+    "@客服 ",
+    "急！",
+    "订单已付款，请寄往",
+    "我住在",
+    "同学你好，快递请放",
+    "谢谢，地址：",
+    "[地址]",
+    "发货地址是",
+    "包裹寄：",
+    "谢谢老板，请寄",
+    "1. ",
+    "①",
+    "快递：",
+    "信息如下：",
+    "#1 ",
+    "重新发一下，",
+)
+CLOSINGS = (
+    "，谢谢",
+    "，谢谢！",
+    "。谢谢",
+    "，麻烦尽快发货",
+    "，急用，请尽快",
+    "，辛苦了",
+    "，发顺丰",
+    "，到了打电话",
+    "，请发中通快递",
+    "，不要发邮政",
+    "。尽快发货哦",
+    "，收到请回复",
+    "。周末不在家",
+    "，货到付款",
+    "！",
+    "。",
+    "，",
+    " 谢谢",
+    "，明天能到吗？",
+    "~",
+    "，送货前请电话联系",
+    "，别发圆通",
+    "，加急",
+    "，一共3件",
+    "，麻烦包装好一点",
+    "，买了两箱",
+    " thanks",
+    "\n谢谢老板",
+    "\n（请勿放驿站）",
+    "\n备注：尽快发货",
+    "，备注：轻拿轻放",
+    " 备注 到付",
+    "。",
+    "；",
+    "\n",
+    " ",
+    "，好评返现",
+    "，发票开公司抬头",
+    "，6月1日之前送到",
+)
+RECEIVED = ("收", "收", " 收", "（收）", "(收)", "亲收", "启", "亲启", " (收)", "[收]", "收件", "【收】", "签收")
+
+
+def labelled(labels: Sequence[str], value: str, rng: random.Random, colon: str | None = None) -> str:
+    label = rng.choice(labels)
+    if colon is None:
+        colon = rng.choice(COLONS)
+    if label[0].isascii() and colon in ("是", "为", "是：", ""):
+        colon = "：" if rng.random() < 0.7 else ":"
+    if label in ("给", "寄给", "收", "寄到", "送到", "寄往"):
+        colon = rng.choice(("", "", "：")) if label != "收" else "："
+    return f"{label}{colon}{value}"
+
+
+def waybill(address: str, name: str, phone: str, rng: random.Random) -> str:
+    """The three parts in any order, nothing between them."""
+    parts = [address, name, phone]
+    rng.shuffle(parts)
+    return "".join(parts)
+
+
+def tutorial(address: str, name: str, phone: str, rng: random.Random) -> str:
+    """Three parts in any order, one separator, labels (of many wordings) on name and phone."""
+    separator = rng.choice(TUTORIAL_SEPARATORS)
+    name_labels = ("收件人", "收货人", "接收人", "接收者", "收件者", "联系人", "姓名", "收件", "给")
+    phone_labels = (
+        "电话",
+        "手机",
+        "手机号",
+        "手机号码",
+        "联系电话",
+        "联系方式",
+        "电话号码",
+        "号码",
+        "mobile",
+        "phone",
+        "tel",
+        "TEL",
+        "call",
+        "contact",
+        "MOBILE",
+    )
+    colons = ("：", "：", ":", "", "是", "为", "：")
+    if rng.random() < 0.88:
+        label = rng.choice(name_labels)
+        colon = "" if label == "给" else rng.choice(colons)
+        colon = ":" if label == "收件" else colon
+        name = label + colon + name
+    if rng.random() < 0.93:
+        label = rng.choice(phone_labels)
+        colon = rng.choice(("：", "：", ":")) if label.isascii() else rng.choice(colons)
+        phone = label + colon + phone
+    parts = [address, name, phone]
+    rng.shuffle(parts)
+    return separator.join(parts)
+
+
+def form(regions: str, location: str, name: str, phone: str, rng: random.Random) -> str:
+    """A filled-in form: one labelled item a line (or all glued), the region and the detailed address apart."""
+    colon = rng.choice(("：", ": ", ":", "：", "", " "))
+    items: list[str] = []
+    if name:
+        items.append(labelled(NAME_LABELS[:16], name, rng, colon))
+    if phone:
+        items.append(labelled(PHONE_LABELS[:12], phone, rng, colon))
+    if rng.random() < 0.55 and regions and location:
+        pair = [labelled(REGION_LABELS, regions, rng, colon), labelled(DETAIL_LABELS, location, rng, colon)]
+    else:
+        pair = [labelled(ADDRESS_LABELS, regions + location, rng, colon)] if regions or location else []
+    items = items + pair if rng.random() < 0.7 else pair + items
+    separator = rng.choice(("\n", "\n", "\n", "\r\n", "，", " ", "", "；", ", ", "\t", " | ", "  \n"))
+    if separator == "" and colon == "":
+        separator = rng.choice(("", " "))
+    return separator.join(items)
+
+
+def loose(address: str, name: str, phone: str, extras: Sequence[str], rng: random.Random) -> str:
+    """Parts in any order with one or several separators; now and then a label; extras anywhere behind or between."""
+    labels = rng.random()
+    if name and (labels < 0.25 or rng.random() < 0.1):
+        name = labelled(NAME_LABELS, name, rng)
+    elif name and rng.random() < 0.05:
+        name += rng.choice(RECEIVED)
+    if phone and (labels < 0.25 or rng.random() < 0.1):
+        phone = labelled(PHONE_LABELS, phone, rng)
+    if address and (labels < 0.18 or rng.random() < 0.12):
+        address = labelled(ADDRESS_LABELS, address, rng)
+    parts = [part for part in (address, name, phone) if part]
+    rng.shuffle(parts)
+    if name and phone and rng.random() < 0.6:
+        # Name and phone usually stand together, often with nothing between them.
+        pair = [name, phone] if rng.random() < 0.65 else [phone, name]
+        pair = ["".join(pair)] if rng.random() < 0.4 and not (pair[0][-1].isascii() and pair[1][0].isascii()) else pair
+        parts = [address, *pair] if rng.random() < 0.6 else [*pair, address]
+        parts = [part for part in parts if part]
+    for extra in extras:
+        parts.insert(rng.choice((len(parts), len(parts), 0, rng.randrange(len(parts) + 1))), extra)
+    separator = rng.choice(SEPARATORS)
+    text = parts[0]
+    for part in parts[1:]:
+        if rng.random() < 0.15:
+            separator = rng.choice(SEPARATORS)
+        between = separator
+        if between == "" and text[-1:].isascii() and part[:1].isascii() and text[-1:].isalnum() and part[:1].isalnum():
+            # Two runs of digits or letters may only be glued where a phone of eleven digits still stands out.
+            between = " " if rng.random() < 0.8 or not (phone.isdigit() and len(phone) == 11) else ""
+        text += between + part
+    return text
+
+
+def comma_row(regions: Sequence[str], location: str, name: str, phone: str, postcode: str, rng: random.Random) -> str:
+    """A row of a shop's export: name,phone,province city district location,postcode."""
+    comma = rng.choice((",", "，", ", ", ","))
+    address = " ".join([*regions, location] if location else regions)
+    items = [item for item in (name, phone, address) if item]
+    if rng.random() < 0.3:
+        rng.shuffle(items)
+    if postcode:
+        items.append(postcode)
+    return comma.join(items)
+
+
+def with_chatter(text: str, rng: random.Random) -> str:
+    if rng.random() < 0.6:
+        text = rng.choice(OPENINGS) + text
+    if rng.random() < 0.6:
+        text += rng.choice(CLOSINGS)
+    return text
+
+
+FULL_WIDTH = {code: chr(code + 0xFEE0) for code in range(0x21, 0x7F) if chr(code).isalnum()}
+RADICALS = str.maketrans("西长门马车见贝页风飞鸟龙黄青食民户文山大金", "⻄⻓⻔⻢⻋⻅⻉⻚⻛⻜⻦⻰⻩⻘⻝⺠⼾⽂⼭⼤⾦")
+"""Radicals that stand for characters in text copied from some documents; NFKC does not map all of them back."""
+
+
+def full_width(text: str) -> str:
+    """ASCII letters and digits in their full-width forms."""
+    return text.translate(FULL_WIDTH)

@@ -1,0 +1,334 @@
+"""Whole examples: a recipient is drawn, written down in some layout, and labelled by the task's conventions.
+
+`examples(rng, material)` never ends and depends on nothing but its arguments. Knows no tokens and no files.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from copydesk.tasks.task import extraction
+from copydesk.training.addresses import layouts
+from copydesk.training.addresses.divisions import Place, Written, write_divisions
+from copydesk.training.addresses.locations import draw_location
+from copydesk.training.addresses.material import Material
+from copydesk.training.addresses.numbers import draw_phone, identity_number, order_number, postcode
+from copydesk.training.addresses.people import draw_name
+from copydesk.training.examples import Example
+from copydesk.types import Task
+
+FIELDS = ("province", "city", "district", "specific_location", "name", "phone")
+NONE = Written((), "", "", "")
+
+
+@dataclass(frozen=True, slots=True)
+class Recipient:
+    """What the text says of one recipient: parts as written, and as the convention keeps them."""
+
+    written: Written
+    place: Place
+    location: str
+    name: str
+    phone: str
+    kept_phone: str
+
+    def expected(self) -> dict[str, str]:
+        return {
+            "province": self.written.province,
+            "city": self.written.city,
+            "district": self.written.district,
+            "specific_location": self.location,
+            "name": self.name,
+            "phone": self.kept_phone,
+        }
+
+
+def draw_place(material: Material, rng: random.Random) -> tuple[Place, str]:
+    """A place, and a real location that lies there or ''."""
+    if rng.random() < 0.30:
+        province, city, district, location = rng.choice(material.real)
+        known = [place for place in material.divisions.by_city[city] if place.district == district]
+        return (known[0] if known else Place(province, city, district)), location
+    return material.divisions.draw(rng), ""
+
+
+def draw_recipient(
+    material: Material,
+    rng: random.Random,
+    divisions: str = "any",
+    location: str = "any",
+    name: str = "any",
+    phone: str = "any",
+) -> Recipient:
+    place, real = draw_place(material, rng)
+    written = write_divisions(place, material.divisions, rng, divisions)
+    spot = real if real and location == "any" else draw_location(place, material, rng, location)
+    if not written.district and not written.city:
+        # A lone province, or nothing: what follows must not look like a division of it.
+        spot = spot.lstrip("市区县")
+    as_written, kept = draw_phone(material, rng, phone)
+    return Recipient(written, place, spot, draw_name(place.province, material, rng, name), as_written, kept)
+
+
+def join_levels(levels: tuple[str, ...], rng: random.Random) -> str:
+    dice = rng.random()
+    separator = (
+        ""
+        if dice < 0.8
+        else " "
+        if dice < 0.93
+        else rng.choice(("-", "/", ",", "，", "·", " - ", "、", "_", "　", "  "))
+    )
+    return separator.join(levels)
+
+
+def waybill_line(material: Material, rng: random.Random) -> tuple[str, dict[str, str]]:
+    """All glued, as on express waybills; there a district that is named twice stays in the location."""
+    recipient = draw_recipient(material, rng, "full" if rng.random() < 0.93 else "any", "plain", "plain", "waybill")
+    if rng.random() < 0.85:
+        recipient = replace(recipient, location=recipient.location.lower().replace(" ", ""))
+    location = recipient.location
+    district = recipient.written.district
+    if district and rng.random() < 0.035 and not location.startswith(district):
+        lead = district if rng.random() < 0.85 else recipient.written.city + district
+        location = lead + location
+    recipient = replace(recipient, location=location)
+    dice = rng.random()
+    if dice < 0.004:
+        recipient = replace(recipient, written=NONE)
+    elif dice < 0.008:
+        recipient = replace(recipient, written=NONE, location="")
+    elif dice < 0.011:
+        recipient = replace(recipient, location="")
+    address = "".join(recipient.written.levels) + recipient.location
+    text = layouts.waybill(address, recipient.name, recipient.phone, rng)
+    return text, recipient.expected()
+
+
+def tutorial_line(material: Material, rng: random.Random) -> tuple[str, dict[str, str]]:
+    """City, district and a tidy location; labelled name and phone; one separator."""
+    recipient = draw_recipient(material, rng, "city" if rng.random() < 0.9 else "any", "any", "plain", "tutorial")
+    address = "".join(recipient.written.levels) + recipient.location
+    return layouts.tutorial(address, recipient.name, recipient.phone, rng), recipient.expected()
+
+
+def repeated_address(recipient: Recipient, rng: random.Random) -> str | None:
+    """The divisions twice, as forms that were filled by a picker and again by hand; None where that makes no sense."""
+    levels = recipient.written.levels
+    path = "".join(levels)
+    if len(levels) < 2:
+        if path and path == recipient.written.city and recipient.written.province != path:
+            # Units directly under their province come with the picker's filler between.
+            lead = recipient.written.province
+            return (
+                lead * rng.randrange(1, 3)
+                + path
+                + lead
+                + "省直辖县级行政区划"
+                + path
+                + lead
+                + path
+                + recipient.location
+            )
+        return None
+    dice = rng.random()
+    if dice < 0.5:
+        return path + rng.choice(("", " ", "  ")) + path + recipient.location
+    if recipient.place.streets and dice < 0.85:
+        street = next((s for s in recipient.place.streets if recipient.location.startswith(s)), "")
+        if street:
+            path = " ".join(levels) + " " if rng.random() < 0.5 else path
+            return path + street + rng.choice(("", " ")) + "".join(levels) + recipient.location
+    return " ".join(levels) + " " + path + recipient.location
+
+
+def loose_line(material: Material, rng: random.Random) -> tuple[str, dict[str, str]]:
+    """Anything that people paste."""
+    recipient = draw_recipient(material, rng)
+    dice = rng.random()
+    if dice < 0.30:
+        recipient = replace(recipient, name="", phone="", kept_phone="")
+    elif dice < 0.34:
+        recipient = replace(recipient, name="")
+    elif dice < 0.38:
+        recipient = replace(recipient, phone="", kept_phone="")
+    elif dice < 0.39:
+        recipient = replace(recipient, written=NONE)
+    elif dice < 0.40:
+        recipient = replace(recipient, written=NONE, location="")
+    elif dice < 0.42:
+        recipient = replace(recipient, location="")
+    if rng.random() < 0.03:
+        recipient = replace(recipient, location=recipient.location.lower())
+    if rng.random() < 0.004:
+        levels = tuple(level.translate(layouts.RADICALS) for level in recipient.written.levels)
+        recipient = replace(recipient, written=replace(recipient.written, levels=levels))
+    levels = recipient.written.levels
+    location = recipient.location
+    code = postcode(rng) if rng.random() < 0.10 else ""
+    extras: list[str] = []
+    if rng.random() < 0.05:
+        extras.append(
+            layouts.labelled(layouts.ORDER_LABELS, order_number(rng), rng) if rng.random() < 0.6 else order_number(rng)
+        )
+    if rng.random() < 0.015:
+        number = identity_number(rng)
+        extras.append(layouts.labelled(layouts.IDENTITY_LABELS, number, rng) if rng.random() < 0.5 else number)
+    dice = rng.random()
+    if dice < 0.22:
+        regions = join_levels(levels, rng)
+        if location and recipient.place.streets and rng.random() < 0.4:
+            # The picker offers the street too: it belongs to the location.
+            street = rng.choice(recipient.place.streets)
+            rest = location if not location.startswith(street) else location[len(street) :]
+            if rest:
+                text = layouts.form(
+                    regions + rng.choice(("", "", " ")) + street, rest, recipient.name, recipient.phone, rng
+                )
+                joined = street + rest
+                # Region and detail glued without a label between them keep what stands between them.
+                if street + " " + rest in text:
+                    joined = street + " " + rest
+                return text, recipient.expected() | {"specific_location": joined}
+        return layouts.form(regions, location, recipient.name, recipient.phone, rng), recipient.expected()
+    if dice < 0.30:
+        text = layouts.comma_row(levels, location, recipient.name, recipient.phone, code, rng)
+        return text, recipient.expected()
+    address = None
+    if rng.random() < 0.05:
+        address = repeated_address(recipient, rng)
+    if address is None:
+        joint = "" if rng.random() < 0.8 else rng.choice((" ", " ", "  ", "，", ",", "-", "、"))
+        if not location or not levels:
+            joint = ""
+        address = join_levels(levels, rng) + joint + location
+    if code and address:
+        glue = rng.random()
+        if glue < 0.45 and not address[-1].isdigit():
+            address += code
+        elif glue < 0.75:
+            extras.append(layouts.labelled(layouts.POSTCODE_LABELS, code, rng))
+        elif glue < 0.82:
+            address += f"({rng.choice(layouts.POSTCODE_LABELS)}{code})" if rng.random() < 0.5 else f"（{code}）"
+        else:
+            extras.append(code)
+    if not address and not recipient.name and not recipient.phone:
+        return no_recipient(material, rng)
+    if extras and len(extras[0]) > 9 and rng.random() < 0.15 and recipient.phone.isdigit() and address:
+        # An order number glued behind the address or before the name.
+        glued = extras.pop(0)
+        if not address[-1].isascii():
+            address += glued
+    text = layouts.loose(address, recipient.name, recipient.phone, extras, rng)
+    if rng.random() < 0.12:
+        text = layouts.with_chatter(text, rng)
+    return text, recipient.expected()
+
+
+def two_recipients(material: Material, rng: random.Random) -> tuple[str, dict[str, str]]:
+    """Two in one text: the first is taken."""
+    first, expected = rng.choice((tutorial_line, loose_line, waybill_line))(material, rng)
+    second, other = rng.choice((tutorial_line, waybill_line))(material, rng)
+    if not all(expected[field] for field in ("specific_location", "name", "phone")):
+        return first, expected
+    joint = rng.choice(
+        (
+            "\n",
+            "\n\n",
+            "\n2. ",
+            "；另一个：",
+            "\n第二个地址：",
+            "\r\n",
+            " ；还有 ",
+            "\n---\n",
+            "。另外一份寄：",
+            "\n另外：",
+        )
+    )
+    return first + joint + second, expected
+
+
+CHATTER = (
+    "今天天气真不错 请问什么时候发货 收到了谢谢 在吗 你好 这个多少钱 可以便宜一点吗 好的没问题 明天再联系 我已经付款了 麻烦查一下物流 质量怎么样 有没有现货 退款什么时候到账 尺码偏大吗 "
+    "晚上八点开会 请提交周报 Hello world 价格199元包邮 会议改到下周三 请在24小时内回复 颜色要红色的 订单已取消 客服不在线 祝您生活愉快 支持七天无理由退货 合同编号请核对 这款卖完了 "
+    "麻烦开一下发票 周末愉快 好评已发 怎么还没到 快递到哪了 帮我看看库存 有优惠券吗 我考虑一下"
+).split()
+
+
+def no_recipient(material: Material, rng: random.Random) -> tuple[str, dict[str, str]]:
+    """A text with no recipient in it: every field is empty."""
+    parts = rng.sample(CHATTER, rng.choice((1, 1, 2, 3)))
+    if rng.random() < 0.2:
+        parts.append(layouts.labelled(layouts.ORDER_LABELS, order_number(rng), rng))
+    text = rng.choice(("，", "。", " ", "！")).join(parts) + rng.choice(("", "。", "？", "！", "~"))
+    return text, dict.fromkeys(FIELDS, "")
+
+
+def distort(text: str, expected: dict[str, str], material: Material, rng: random.Random) -> tuple[str, dict[str, str]]:
+    """Traditional characters, full-width ones, radicals, spaces around: the labels follow the conventions."""
+    dice = rng.random()
+    if dice < 0.02:
+        text = text.translate(material.traditional)
+        copied = ("specific_location", "name", "phone")
+        expected = expected | {field: expected[field].translate(material.traditional) for field in copied}
+    elif dice < 0.032:
+        text = layouts.full_width(text)
+    elif dice < 0.052:
+        text = rng.choice((" ", "\n", "  ", "　", "")) + text + rng.choice((" ", "\n", "  ", "。", "，", ";", "\r\n"))
+    return text, expected
+
+
+@functools.cache
+def task_of(fields: tuple[str, ...]) -> Task:
+    return extraction(
+        {
+            "type": "object",
+            "properties": {field: {"type": "string"} for field in fields},
+            "required": list(fields),
+            "additionalProperties": False,
+        }
+    )
+
+
+def draw_fields(rng: random.Random) -> tuple[str, ...]:
+    """All six in their order, mostly; also other orders and subsets."""
+    if rng.random() < 0.86:
+        return FIELDS
+    if rng.random() < 0.4:
+        return tuple(rng.sample(FIELDS, len(FIELDS)))
+    some = rng.sample(FIELDS, rng.randrange(1, len(FIELDS)))
+    return tuple(some) if rng.random() < 0.5 else tuple(field for field in FIELDS if field in some)
+
+
+def draw_line(material: Material, rng: random.Random) -> tuple[str, dict[str, str]]:
+    """One text with its six expected fields."""
+    dice = rng.random()
+    if dice < 0.05:
+        row = rng.choice(material.waybills)
+        return row["text"], row["expected"]
+    if dice < 0.22:
+        return waybill_line(material, rng)
+    if dice < 0.44:
+        line = tutorial_line(material, rng)
+    elif dice < 0.96:
+        line = loose_line(material, rng)
+    elif dice < 0.985:
+        line = two_recipients(material, rng)
+    else:
+        line = no_recipient(material, rng)
+    return distort(*line, material, rng)
+
+
+def examples(rng: random.Random, material: Material) -> Iterator[Example]:
+    """Address examples without end."""
+    while True:
+        text, expected = draw_line(material, rng)
+        if not text.strip():
+            continue
+        fields = draw_fields(rng)
+        answer = json.dumps({field: expected[field] for field in fields}, ensure_ascii=False)
+        yield Example(task_of(fields), text, answer)

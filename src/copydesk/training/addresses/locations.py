@@ -1,0 +1,367 @@
+"""The rest of an address: towns, villages, roads, numbers, buildings, landmarks; real ones and made ones.
+
+Knows nothing of the divisions' names or of the line around it.
+"""
+
+from __future__ import annotations
+
+import random
+
+from copydesk.training.addresses.divisions import Place, bare_name
+from copydesk.training.addresses.material import Material
+
+HEADS = (
+    "公安局 人民医院 第一中学 市政府 县政府 汽车站 火车站 中医院 实验小学 农贸市场 步行街 人民路 中心小学 邮政局 供电局 电业局 税务局 检察院 法院 交警大队 体育馆 职业技术学院 "
+    "第二人民医院 妇幼保健院 南关街 北大街 东门外 西关 城关镇 老城区 大学城 高铁站 客运站 百货大楼 建材市场 水果批发市场 一中 三中 二小 党校 武装部 看守所 烟草公司 林业局 水务局 "
+    "教育局 财政局 国土局 住建局 粮食局 民政局 工商局 质监局 气象局 广电局 卫生局 农机局 畜牧局 交通局 新华书店 博物馆 文化馆 火车北站 农场 林场 牧场 茶场 煤矿 铁矿 电厂 水泥厂 "
+    "纺织厂 化肥厂 糖厂 钢厂 机械厂 酒厂 大沟村 石头沟 羊圈沟 杨树沟 桃花沟 黑水沟 北沟 西山沟 河沿 沙坪 大坝 二道桥 三岔口 红旗街 八一路 海关 部队 驻军 边防站 收费站 服务区 "
+    "旗下营镇 旗杆胡同 旗杆村 旗山路 旗舰店 市场街 市场巷 市中医院 市一中 区政府 县城东街 县医院 县委大院 州政府 州医院 盟医院 省府路 沟门村 沟北 局家村 "
+    "加油站 旗政府 旗医院 旗中学 苏木 嘎查 分场三队 连队 团部 二连 三团 兵团 监狱 苗圃 渔场 码头 口岸 经济开发区 工业园 产业园 科技园 软件园 物流园 大学 师范学院 幼儿园 敬老院"
+).split()
+COMPLEX = (
+    "小区 花园 家园 苑 公寓 新村 山庄 名都 豪庭 华府 雅苑 新城 广场 大厦 中心 国际 公馆 庄园 嘉园 锦苑 名城 府邸 世纪城 春天 湾 半岛 壹号 水岸 城市花园 御府 丽景 阳光城 学府 佳苑 "
+    "绿洲 商城 批发市场 综合楼 商务楼 宿舍 家属院 安置房 工业园 产业园 创业园 物业楼 写字楼 购物中心 商业街 步行街 酒店 宾馆 招待所 学校 中学 小学 医院 厂 公司 超市"
+).split()
+COMPLEX_NAMES = (
+    "阳光 万科 恒大 碧桂园 保利 绿地 中海 龙湖 融创 华润 金地 锦绣 世纪 东方 金色 翡翠 盛世 御景 滨江 紫金 水岸 丽景 香榭 玫瑰 银河 天鹅 翠湖 星河 凤凰 帝景 海棠 枫林 书香 "
+    "学府 康乐 幸福 和谐 富康 金辉 鸿运 华联 新世界 时代 宏泰 金桥 环球 国贸 财富 嘉禾 润丰 桃源 明珠 鼎盛 名仕 观澜 江南 欧洲 北美 加州 罗马 巴黎 西雅图 维也纳 塞纳 金泰 "
+    "华虹 天悦 云顶 九龙 百合 荣盛 中南 建业 正荣 阳光100 SOHO 公园里 一品 壹品 汇锦 汇翠 华星 理想 博雅 虹桥 七里香 丁香 木棉 梧桐 银杏 樱花 荷塘月色 山水 山海 四季 蓝天 白云"
+).split()
+DIRECTIONS = (
+    "东",
+    "南",
+    "西",
+    "北",
+    "东南角",
+    "西北角",
+    "西南角",
+    "东北角",
+    "东侧",
+    "西侧",
+    "南侧",
+    "北侧",
+    "对面",
+    "旁",
+    "旁边",
+    "附近",
+    "隔壁",
+    "斜对面",
+    "后面",
+    "路口",
+    "往东50米",
+    "往北200米",
+)
+NUMERALS = "一二三四五六七八九十"
+VILLAGE = "王李张刘陈杨黄赵吴周徐孙马朱胡郭何林高罗郑梁谢宋唐许韩邓冯曹彭曾田董袁潘"
+VILLAGE_TAIL = (
+    "家村",
+    "庄村",
+    "庄",
+    "家屯",
+    "屯村",
+    "家沟",
+    "家湾",
+    "家坪",
+    "家寨",
+    "各庄村",
+    "店村",
+    "集村",
+    "楼村",
+    "家桥",
+    "家洼",
+    "坡村",
+    "家营",
+    "村",
+)
+NOTES = (
+    "（快递放门卫）",
+    "(放驿站)",
+    "（送货上门）",
+    "(请提前电话)",
+    "（麻将馆代收）",
+    "(菜鸟驿站)",
+    "（周末送）",
+    "(丰巢柜)",
+    "（前台收）",
+    "(门口保安室)",
+    "（小卖部代收）",
+    "(兔喜超市)",
+    "（勿放驿站）",
+    "(B区)",
+    "（二期）",
+    "(东门)",
+    "（原纺织厂）",
+    "(近地铁站)",
+    "（老院区）",
+    "(中国银行旁)",
+    "（城南校区）",
+    "(3号门)",
+)
+
+
+def building(rng: random.Random) -> str:
+    """A building, entrance, floor, room: 3号楼2单元501室, B座12层, 8-2-301, ..."""
+    dice = rng.random()
+    number = rng.randrange(1, 40)
+    floor = rng.randrange(1, 34)
+    room = f"{floor}{rng.randrange(1, 20):02d}"
+    letter = rng.choice("ABCDEFGH")
+    block = rng.choice(("号楼", "栋", "幢", "座", "号"))
+    if dice < 0.20:
+        return f"{number}{block}{rng.randrange(1, 7)}单元{room}" + rng.choice(("室", "", "", "号", "户"))
+    if dice < 0.32:
+        return f"{letter}座{floor}{rng.choice(('层', '楼'))}" + rng.choice(("", "", room + "室"))
+    if dice < 0.42:
+        return f"{letter}座{room}" + rng.choice(("室", "", "房"))
+    if dice < 0.52:
+        return f"{number}{block}" + rng.choice(
+            ("", room, room + "室", f"{letter}座", f"{floor}楼", f"{rng.randrange(1, 7)}单元")
+        )
+    if dice < 0.60:
+        return f"{floor}{rng.choice(('楼', '层', 'F', '楼' + letter))}"
+    if dice < 0.70:
+        return f"{number}-{rng.randrange(1, 7)}-{room}"
+    if dice < 0.76:
+        return (
+            f"{letter}{number}"
+            + rng.choice(("栋", "座", "幢", ""))
+            + rng.choice(("", room, f"{rng.randrange(1, 5)}单元{room}"))
+        )
+    if dice < 0.82:
+        return f"{rng.choice(NUMERALS)}{block[:1]}{rng.choice(NUMERALS)}单元{rng.choice((room, rng.choice(NUMERALS) + '楼'))}"
+    if dice < 0.88:
+        return f"{letter}区{number}{block}{room}"
+    if dice < 0.92:
+        return f"{rng.choice(NUMERALS)}期{number}栋{room}"
+    if dice < 0.95:
+        return f"{number}-{number + rng.randrange(1, 9)}号" + rng.choice(("", "商铺", "门面", "店", "铺"))
+    if dice < 0.97:
+        return f"{room},{int(room) + 1}室"
+    return f"{number}{rng.choice('甲乙丙丁东西')}{rng.choice(('', '号'))}{rng.choice(('', room))}"
+
+
+def road(material: Material, rng: random.Random) -> str:
+    dice = rng.random()
+    if dice < 0.72:
+        name = rng.choice(material.roads)
+    elif dice < 0.77:
+        # Roads are named after cities elsewhere.
+        name = bare_name(rng.choice(material.divisions.cities)) + rng.choice(
+            ("路", "路", "东路", "西路", "街", "大道", "中路")
+        )
+    else:
+        stem = rng.choice(
+            (
+                "人民",
+                "解放",
+                "建设",
+                "中山",
+                "长江",
+                "黄河",
+                "文化",
+                "胜利",
+                "和平",
+                "新华",
+                "振兴",
+                "朝阳",
+                "光明",
+                "珠江",
+                "迎宾",
+                "环城",
+                "滨河",
+                "学院",
+                "工业",
+                "创业",
+                "科技",
+                "府前",
+                "站前",
+                "民族",
+                "青年",
+                "友谊",
+            )
+        )
+        name = (
+            stem
+            + rng.choice(("", "", "东", "西", "南", "北", "中"))
+            + rng.choice(("路", "路", "街", "大道", "大街", "巷", "道", "胡同", "支路"))
+        )
+    if rng.random() < 0.08:
+        name += (
+            rng.choice("一二三四五六") + "段"
+            if rng.random() < 0.6
+            else rng.choice(("东段", "西段", "中段", "南段", "北段", "北首", "南头"))
+        )
+    return name
+
+
+def house(rng: random.Random) -> str:
+    number = rng.choice(
+        (rng.randrange(1, 100), rng.randrange(100, 1000), rng.randrange(1, 300), rng.randrange(1000, 4000))
+    )
+    tail = rng.choice(
+        ("号",) * 12
+        + (
+            "号院",
+            "弄",
+            f"号附{rng.randrange(1, 20)}号",
+            f"-{rng.randrange(1, 30)}号",
+            f"之{rng.choice(NUMERALS)}号",
+            f"巷{rng.randrange(1, 60)}号",
+            f"弄{rng.randrange(1, 60)}号",
+        )
+    )
+    if rng.random() < 0.04:
+        return rng.choice(NUMERALS) + rng.choice(("十", "百", "")) + rng.choice(NUMERALS) + "号"
+    return f"{number}{tail}"
+
+
+def estate(material: Material, rng: random.Random) -> str:
+    dice = rng.random()
+    if dice < 0.35:
+        return rng.choice(material.pois)
+    if dice < 0.45:
+        return rng.choice(material.companies) + rng.choice(
+            ("有限公司", "科技有限公司", "贸易公司", "厂", "超市", "大厦", "工业园", "食品厂", "店")
+        )
+    name = rng.choice(COMPLEX_NAMES)
+    if rng.random() < 0.3:
+        name += rng.choice(COMPLEX_NAMES)
+    return name + rng.choice(COMPLEX)
+
+
+def village(material: Material, rng: random.Random) -> str:
+    if rng.random() < 0.4:
+        name = rng.choice(material.place_names)
+        name += "" if name[-1] in "村屯庄寨湾沟坪里营街路" else "村"
+    else:
+        name = rng.choice(VILLAGE) + rng.choice(VILLAGE_TAIL)
+    dice = rng.random()
+    if dice < 0.3:
+        return name + rng.choice(
+            (
+                f"{rng.randrange(1, 20)}组",
+                f"{rng.choice(NUMERALS)}组",
+                f"{rng.randrange(1, 20)}队",
+                f"{rng.choice(NUMERALS)}社",
+                f"{rng.choice(NUMERALS)}巷{rng.randrange(1, 50)}号",
+            )
+        )
+    if dice < 0.5:
+        return name + f"{rng.randrange(1, 300)}号"
+    return name
+
+
+def made(place: Place, material: Material, rng: random.Random) -> str:
+    """A location of made parts."""
+    parts: list[str] = []
+    if place.streets and rng.random() < 0.38:
+        parts.append(rng.choice(place.streets))
+    dice = rng.random()
+    if dice < 0.50:
+        parts.append(road(material, rng) + (house(rng) if rng.random() < 0.8 else ""))
+    elif dice < 0.58:
+        parts.append(
+            road(material, rng)
+            + rng.choice(("与", "和", "、", ""))
+            + road(material, rng)
+            + rng.choice(("交汇处", "交叉口", "交口", "路口", "十字", "交界处"))
+            + (rng.choice(DIRECTIONS) if rng.random() < 0.5 else "")
+        )
+    elif dice < 0.75:
+        parts.append(village(material, rng))
+    elif dice < 0.85:
+        parts.append(rng.choice(material.place_names))
+    if rng.random() < 0.55 or not parts:
+        joint = " " if parts and rng.random() < 0.12 else ""
+        parts.append(joint + estate(material, rng))
+    if rng.random() < 0.6:
+        joint = " " if rng.random() < 0.05 else ""
+        parts.append(joint + building(rng))
+    if rng.random() < 0.12:
+        parts.append(rng.choice(DIRECTIONS) if rng.random() < 0.5 else estate(material, rng) + rng.choice(DIRECTIONS))
+    return "".join(parts).strip()
+
+
+def spaced_number(text: str, rng: random.Random) -> str:
+    """长兴街235号 -> 长兴街 235 号."""
+    out: list[str] = []
+    for index, character in enumerate(text):
+        previous = text[index - 1] if index else ""
+        if (
+            index
+            and character.isdigit() != previous.isdigit()
+            and (character.isdigit() or previous.isdigit())
+            and not (character + previous).strip("0123456789").isascii()
+        ):
+            out.append(" ")
+        out.append(character)
+    return "".join(out)
+
+
+def draw_location(place: Place, material: Material, rng: random.Random, style: str = "any") -> str:
+    """A location as it stands in the text. `style` `plain` has no brackets, commas or inner spaces."""
+    dice = rng.random()
+    if dice < 0.42:
+        location = rng.choice(material.real)[3]
+    elif dice < 0.47:
+        location = rng.choice(HEADS) + (building(rng) if rng.random() < 0.4 else "")
+    elif dice < 0.50:
+        location = rng.choice(material.place_names) + (estate(material, rng) if rng.random() < 0.4 else "")
+    else:
+        location = made(place, material, rng)
+    if style == "plain":
+        return location
+    dice = rng.random()
+    if dice < 0.025:
+        location = spaced_number(location, rng)
+    elif dice < 0.055:
+        location += rng.choice(NOTES)
+    elif dice < 0.085 and len(location) > 6:
+        location += rng.choice(("，", ",", "、", ", ")) + rng.choice(
+            (estate(material, rng), estate(material, rng) + building(rng), "近" + estate(material, rng))
+        )
+    elif dice < 0.105 and len(location) > 6:
+        cut = rng.randrange(2, len(location) - 2)
+        inside = location[cut - 1 : cut + 1]
+        if not any(c.isascii() for c in inside):
+            location = location[:cut] + rng.choice((" ", "，", " ", ",", "-")) + location[cut:]
+    elif dice < 0.12:
+        location += rng.choice((" ", "")) + "(" + estate(material, rng) + ")"
+    elif dice < 0.135:
+        location = location + " " + estate(material, rng)
+    elif dice < 0.15 and (place.district or place.city):
+        # 大港区大港油田, 攀枝花市东区攀枝花三中: the division's name begins the next name.
+        stem = bare_name(place.district or place.city)
+        if len(stem) >= 2:
+            location = (
+                stem
+                + rng.choice(
+                    (
+                        "油田",
+                        "三中",
+                        "镇",
+                        "火车站",
+                        "人民医院",
+                        "大道",
+                        "宾馆",
+                        "东路",
+                        "机场",
+                        "学院",
+                        "供电公司",
+                        "老街",
+                    )
+                )
+                + location
+            )
+    elif dice < 0.158:
+        # Another city's zone inside this one.
+        other = rng.choice(material.divisions.cities)
+        location = (
+            bare_name(other) + rng.choice(("经济开发区", "工业园", "城", "大厦", "新村", "商会", "广场")) + location
+        )
+    elif dice < 0.168 and place.district:
+        # The city named again in the middle: as written.
+        location = village(material, rng) + rng.choice((" ", "，")) + place.city + estate(material, rng)
+    elif dice < 0.188 and place.streets:
+        location = rng.choice(place.streets) + " " + location
+    return location
