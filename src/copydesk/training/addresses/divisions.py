@@ -89,6 +89,7 @@ class Divisions:
     """All places with the ways in which they are written, and which of those ways are unique."""
 
     def __init__(self, provinces: Sequence[Mapping[str, Any]]) -> None:
+        """`provinces`: `[{"name", "cities": [{"name", "districts": [{"name", "streets": [name]}]}]}]`."""
         self.places: list[Place] = []
         self.province_of: dict[str, str] = {}
         for province in provinces:
@@ -106,15 +107,18 @@ class Divisions:
             for name in names.split()
             if city in self.province_of
         ]
+        self.moved = [moved for moved in MOVED_COUNTIES if moved[3] in self.province_of]
         self.zones = [
             Place(self.province_of[city], city, zone, (), True)
             for city, zones in NAMED_ZONES.items()
+            if city in self.province_of
             for zone in zones.split()
         ]
         self.by_city: dict[str, list[Place]] = defaultdict(list)
         for place in self.places:
             self.by_city[place.city].append(place)
         self.cities = list(self.by_city)
+        self.without_districts = sorted(WITHOUT_DISTRICTS.intersection(self.cities))
         # Every way a name can be written -> the (province, city, district) it may stand for.
         self.meanings: dict[str, set[tuple[str, str, str]]] = defaultdict(set)
         for place in self.places + self.old_places:
@@ -149,7 +153,7 @@ class Divisions:
             if city not in WITHOUT_DISTRICTS and len(self.by_city[city]) > 1:
                 return Place(self.province_of[city], city, rng.choice(ZONES), (), True)
         if dice < 0.13:
-            return rng.choice(self.by_city[rng.choice(sorted(WITHOUT_DISTRICTS))])
+            return rng.choice(self.by_city[rng.choice(self.without_districts)])
         if dice < 0.16:
             direct = rng.choice(self.places)
             for _ in range(200):
@@ -287,9 +291,8 @@ def write_divisions(place: Place, divisions: Divisions, rng: random.Random, styl
         for old, now in OLD_CITIES.items():
             if now == city:
                 levels = [old if level == city else level for level in levels]
-    if style == "any" and rng.random() < 0.002:
-        moved = rng.choice(MOVED_COUNTIES)
-        return Written(
-            (moved[0], moved[1], moved[2]) if rng.random() < 0.5 else (moved[1], moved[2]), moved[0], moved[3], moved[2]
-        )
+    if style == "any" and divisions.moved and rng.random() < 0.002:
+        old_province, prefecture, county, now = rng.choice(divisions.moved)
+        levels = [old_province, prefecture, county] if rng.random() < 0.5 else [prefecture, county]
+        return Written(tuple(levels), old_province, now, county)
     return Written(tuple(levels), out_province, out_city, out_district)
