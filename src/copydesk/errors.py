@@ -41,6 +41,12 @@ class LengthError(CopydeskError):
     code = "length"
 
 
+class AnswerError(CopydeskError):
+    """An answer that satisfies the JSON Schema but not a rule that only the caller's class knows: `invalid_answer`."""
+
+    code = "invalid_answer"
+
+
 class ModelError(CopydeskError):
     """A model that cannot be found or loaded: `model_not_found`, `model_invalid`, `model_unsupported`."""
 
@@ -48,6 +54,9 @@ class ModelError(CopydeskError):
 
 
 class EngineError(CopydeskError):
-    """An engine that is missing, unfit for the model, or failed: `engine_unavailable`, `engine_failed`, `missing_extra`."""
+    """An engine that is missing, unfit for the model, or failing.
+
+    `engine_unavailable`, `engine_failed`, `missing_extra`.
+    """
 
     code = "engine_unavailable"

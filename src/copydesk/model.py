@@ -1,0 +1,272 @@
+"""A loaded model: what a Python caller holds. Text and a schema or labels in, typed answers out.
+
+Thin over the desk: it turns schemas into tasks and answers into the caller's own classes. Knows no files of texts, no
+command line and no HTTP.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future
+from dataclasses import replace
+from os import PathLike
+from types import TracebackType
+from typing import Any, Literal, Self, TypedDict, TypeVar, Unpack, overload
+
+from pydantic import BaseModel, ValidationError
+
+from copydesk.desk.desk import Desk
+from copydesk.desk.request import Request
+from copydesk.engines.choose import load_engine
+from copydesk.engines.protocol import Engine
+from copydesk.errors import AnswerError, TextError, UsageError
+from copydesk.models.resolve import resolve
+from copydesk.models.tokenizer import Tokenizer
+from copydesk.stream import in_order
+from copydesk.tasks.builtin import ADDRESS, AGNEWS
+from copydesk.tasks.task import classification, extraction
+from copydesk.types import Answer, Failure, Json, Task
+
+Record = TypeVar("Record", bound=BaseModel)
+IN_FLIGHT = 64
+"""Rows of `extract_many` and `classify_many` that are worked on at once, by default."""
+
+_log = logging.getLogger("copydesk")
+
+
+class Options(TypedDict, total=False):
+    """What every call takes beside its text. All have defaults."""
+
+    temperature: float
+    """0.0 (the default) takes the most probable answer; above it, answers are sampled with `seed`."""
+    seed: int
+    """Default 0. The same seed, text and model give the same sample."""
+    max_tokens: int | None
+    """Longest answer in tokens; by default what the context leaves."""
+    truncate: bool
+    """Default False. Cut a text that does not fit the context at a sentence end rather than refuse it."""
+
+
+class Model:
+    """Answers extractions and classifications. Safe to share between threads; a context manager that closes itself."""
+
+    def __init__(self, engine: Engine, tokenizer: Tokenizer, *, builtin: bool = False) -> None:
+        """`builtin` says that the weights are the built-in ones, whose untrained uses are announced."""
+        self._engine = engine
+        self._desk = Desk(engine, tokenizer)
+        self._builtin = builtin
+        self._announced = False
+        self._closed = False
+        self._lock = threading.Lock()
+
+    @property
+    def name(self) -> str:
+        """The model's name, as answers report it."""
+        return self._engine.model
+
+    @property
+    def engine(self) -> str:
+        """The engine's name, as answers report it."""
+        return self._engine.name
+
+    @overload
+    def extract(self, text: str, schema: type[Record], **options: Unpack[Options]) -> Answer[Record]: ...
+    @overload
+    def extract(self, text: str, schema: Json | Task | None = None, **options: Unpack[Options]) -> Answer[Json]: ...
+    def extract(
+        self, text: str, schema: type[BaseModel] | Json | Task | None = None, **options: Unpack[Options]
+    ) -> Answer[Any]:
+        """The record that `schema` describes, as the text gives it: an instance of a pydantic class, else a dict.
+
+        Without a schema it is the built-in address task. Errors: `TextError` (`empty_text`, `invalid_text`,
+        `too_long`), `SchemaError`, `LengthError`, `AnswerError`, `EngineError`; `UsageError` for senseless options.
+        """
+        task = self._extraction(schema)
+        return _typed(self._submit(task, text, options).result(), task)
+
+    @overload
+    async def aextract(self, text: str, schema: type[Record], **options: Unpack[Options]) -> Answer[Record]: ...
+    @overload
+    async def aextract(
+        self, text: str, schema: Json | Task | None = None, **options: Unpack[Options]
+    ) -> Answer[Json]: ...
+    async def aextract(
+        self, text: str, schema: type[BaseModel] | Json | Task | None = None, **options: Unpack[Options]
+    ) -> Answer[Any]:
+        """As `extract`, without blocking the event loop. Cancelling it cancels the answer."""
+        task = self._extraction(schema)
+        return _typed(await asyncio.wrap_future(self._submit(task, text, options)), task)
+
+    @overload
+    def extract_many(
+        self,
+        texts: Iterable[str | Failure],
+        schema: type[Record],
+        *,
+        in_flight: int = IN_FLIGHT,
+        **options: Unpack[Options],
+    ) -> Iterator[Answer[Record] | Failure]: ...
+    @overload
+    def extract_many(
+        self,
+        texts: Iterable[str | Failure],
+        schema: Json | Task | None = None,
+        *,
+        in_flight: int = IN_FLIGHT,
+        **options: Unpack[Options],
+    ) -> Iterator[Answer[Json] | Failure]: ...
+    def extract_many(
+        self,
+        texts: Iterable[str | Failure],
+        schema: type[BaseModel] | Json | Task | None = None,
+        *,
+        in_flight: int = IN_FLIGHT,
+        **options: Unpack[Options],
+    ) -> Iterator[Answer[Any] | Failure]:
+        """An iterator of the answers to `texts`, order kept, each as soon as it is there; `texts` may be endless.
+
+        At most `in_flight` rows are worked on at once. A row that fails is a `Failure` in its place; a `Failure` among
+        the texts stays where it is. A wrong schema or option, and a failing engine, raise.
+        """
+        return self._many(texts, self._extraction(schema), in_flight, options)
+
+    def classify(
+        self, text: str, labels: Sequence[str] | Task | None = None, **options: Unpack[Options]
+    ) -> Answer[str]:
+        """The one of `labels` that fits the text best; `answer.labels` holds the probability of each.
+
+        Without labels it is the built-in news task. Errors as `extract`; `SchemaError` (`invalid_labels`).
+        """
+        return self._submit(self._classification(labels), text, options).result()
+
+    async def aclassify(
+        self, text: str, labels: Sequence[str] | Task | None = None, **options: Unpack[Options]
+    ) -> Answer[str]:
+        """As `classify`, without blocking the event loop. Cancelling it cancels the answer."""
+        return await asyncio.wrap_future(self._submit(self._classification(labels), text, options))
+
+    def classify_many(
+        self,
+        texts: Iterable[str | Failure],
+        labels: Sequence[str] | Task | None = None,
+        *,
+        in_flight: int = IN_FLIGHT,
+        **options: Unpack[Options],
+    ) -> Iterator[Answer[str] | Failure]:
+        """As `extract_many`, for labels."""
+        return self._many(texts, self._classification(labels), in_flight, options)
+
+    def close(self) -> None:
+        """Free the weights; answers in progress are cancelled. Closing twice is fine."""
+        with self._lock:
+            if self._closed:
+                return
+            self._closed = True
+        self._desk.close()
+        self._engine.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _extraction(self, schema: type[BaseModel] | Json | Task | None) -> Task:
+        task = ADDRESS if schema is None else schema if isinstance(schema, Task) else extraction(schema)
+        if task.schema is None:
+            raise UsageError(f"Task {task.name!r} is a classification; call classify.")
+        return self._announce(task)
+
+    def _classification(self, labels: Sequence[str] | Task | None) -> Task:
+        task = AGNEWS if labels is None else labels if isinstance(labels, Task) else classification(labels)
+        if not task.labels:
+            raise UsageError(f"Task {task.name!r} is an extraction; call extract.")
+        return self._announce(task)
+
+    def _announce(self, task: Task) -> Task:
+        with self._lock:
+            if self._closed:
+                raise UsageError("The model is closed; load it again.")
+            first = self._builtin and not task.builtin and not self._announced
+            self._announced |= first
+        if first:
+            _log.warning(
+                "%s was not trained for this %s: expect mistakes. It knows addresses (province, city, district, "
+                "specific_location, name, phone) and news (World, Sports, Business, Sci/Tech). For anything else load "
+                "a general model: --model Qwen/Qwen3-0.6B, in Python copydesk.load('Qwen/Qwen3-0.6B').",
+                self.name,
+                "schema" if task.schema else "label set",
+            )
+        return task
+
+    def _submit(self, task: Task, text: str, options: Options) -> Future[Answer[Any]]:
+        _check(**options)
+        if not isinstance(text, str):
+            raise TextError(f"A text is a str, not {type(text).__name__}.", code="invalid_text")
+        return self._desk.submit(Request(task=task, text=text, **options))
+
+    def _many(
+        self, texts: Iterable[str | Failure], task: Task, in_flight: int, options: Options
+    ) -> Iterator[Answer[Any] | Failure]:
+        if isinstance(texts, str):
+            raise UsageError("Give a list of texts, not one text; for one text there are extract and classify.")
+        if in_flight < 1:
+            raise UsageError(f"in_flight must be at least 1, got {in_flight}.")
+        _check(**options)
+        return in_order(
+            texts,
+            lambda text: self._submit(task, text, options),
+            lambda answer: _typed(answer, task),
+            in_flight,
+        )
+
+
+def load(
+    model: str | PathLike[str] | None = None,
+    *,
+    engine: str = "auto",
+    bits: Literal[4, 8] | None = None,
+    context_length: int | None = None,
+    threads: int | None = None,
+) -> Model:
+    """Load a model: the built-in one (None), a folder, or a hub id such as `Qwen/Qwen3-0.6B`.
+
+    `engine` is `auto`, `openvino` or `llamacpp`. `bits` quantises the weights of a larger model while loading.
+    `context_length` caps the tokens of prompt and answer together, `threads` the cores.
+    Errors: `ModelError` (not found, incomplete, unsupported), `EngineError` (missing, unfit), `UsageError`.
+    """
+    folder = resolve(model)
+    loaded = load_engine(engine, folder, bits=bits, context_length=context_length, threads=threads)
+    return Model(loaded, Tokenizer(folder), builtin=folder == resolve(None))
+
+
+def _typed(answer: Answer[Any], task: Task) -> Answer[Any]:
+    """The answer with its value as an instance of the schema's pydantic class, if it came from one."""
+    if task.schema is None or task.schema.model is None:
+        return answer
+    model: type[BaseModel] = task.schema.model
+    try:
+        # As JSON rather than as a dict: a strict class takes a date's or an enum's text only from JSON.
+        return replace(answer, value=model.model_validate_json(json.dumps(answer.value)))
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        raise AnswerError(
+            f"{model.__name__} refuses the answer {json.dumps(answer.value, ensure_ascii=False)}: {first['msg']}. "
+            "A rule that the schema itself states (pattern, enum, bounds) is kept while answering."
+        ) from error
+
+
+def _check(temperature: float = 0.0, seed: int = 0, max_tokens: int | None = None, truncate: bool = False) -> None:
+    """Errors: `UsageError` for options that make no sense; an unknown one is a TypeError, as of any call."""
+    if not 0 <= temperature <= 100:
+        raise UsageError(f"temperature must lie between 0 and 100, got {temperature}.")
+    if seed < 0:
+        raise UsageError(f"seed must not be negative, got {seed}.")
+    if max_tokens is not None and max_tokens < 1:
+        raise UsageError(f"max_tokens must be at least 1, got {max_tokens}.")

@@ -1,0 +1,25 @@
+"""Fixtures that several test files use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tiny_model import write_tiny_model
+
+
+@pytest.fixture(scope="session", autouse=True)
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder for the state of this test run, so that no test reads or writes the user's."""
+    folder = tmp_path_factory.mktemp("copydesk-home")
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("COPYDESK_HOME", str(folder))
+        yield folder
+
+
+@pytest.fixture(scope="session")
+def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a small random model."""
+    return write_tiny_model(tmp_path_factory.mktemp("models") / "tiny")
