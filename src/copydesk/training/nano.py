@@ -1,0 +1,47 @@
+"""Writes the built-in model's folder: 8-bit weights with a power of two a row, configuration, tokenizer files.
+
+The format is `models.weights`'s; here it is only written. Knows nothing of training.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import save_file
+from torch import Tensor
+
+from copydesk.training.network import Shape
+from copydesk.training.quantize import quantize_rows
+
+_TOKENIZER_FILES = ("tokenizer.json", "tokenizer.json.gz", "tokenizer_config.json", "chat_template.jinja", "LICENSE", "NOTICE")
+QUANTIZATION = {"quant_method": "copydesk", "bits": 8, "scale": "power_of_two_per_row"}
+
+
+def write_nano(
+    folder: Path, weights: Mapping[str, Tensor], shape: Shape, tokenizer: Path, eos_token_ids: Sequence[int], tasks: Sequence[str]
+) -> int:
+    """Quantises `weights` (Hugging Face names, float32) into `folder`; returns the folder's size in bytes."""
+    folder.mkdir(parents=True, exist_ok=True)
+    tensors: dict[str, Tensor] = {}
+    for name, weight in weights.items():
+        if weight.ndim == 2:
+            tensors[name], tensors[f"{name}_exponent"] = (part.cpu() for part in quantize_rows(weight.float()))
+        else:
+            tensors[name] = weight.to(torch.bfloat16).cpu()
+    save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
+    for name in _TOKENIZER_FILES:
+        if (tokenizer / name).is_file():
+            shutil.copyfile(tokenizer / name, folder / name)
+    _write(folder / "config.json", shape.to_config(eos_token_ids[0]) | {"quantization_config": QUANTIZATION})
+    _write(folder / "generation_config.json", {"do_sample": False, "eos_token_id": list(eos_token_ids)})
+    _write(folder / "copydesk.json", {"name": "copydesk-nano", "tasks": list(tasks), "calibration": {}})
+    return sum(path.stat().st_size for path in folder.iterdir() if path.is_file())
+
+
+def _write(path: Path, value: Mapping[str, Any]) -> None:
+    path.write_text(json.dumps(value, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
