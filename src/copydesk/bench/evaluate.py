@@ -8,13 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jsonschema import Draft202012Validator
 
 from copydesk.bench.gold import Gold
-from copydesk.model import Model
 from copydesk.types import Answer, Failure, Json, Task
+
+if TYPE_CHECKING:
+    from copydesk.model import Model
 
 Outcome = tuple[Gold, Answer[Any] | Failure]
 
