@@ -9,7 +9,7 @@ import json
 import logging
 import os
 import sys
-import time
+from time import monotonic
 from types import TracebackType
 from typing import Any, Self
 
@@ -61,7 +61,7 @@ class Progress:
 
     def __init__(self) -> None:
         self._shown = sys.stderr is not None and sys.stderr.isatty() and not sys.stdout.isatty()
-        self._start = self._last = time.monotonic()
+        self._start = self._last = monotonic()
         self._done = 0
 
     def __enter__(self) -> Self:
@@ -76,7 +76,7 @@ class Progress:
     def step(self) -> None:
         """One more row is done; at most five updates a second are drawn."""
         self._done += 1
-        now = time.monotonic()
+        now = monotonic()
         if self._shown and now - self._last >= 0.2:
             self._last = now
             sys.stderr.write(f"{_CLEAR}{self._done} rows, {self._done / (now - self._start):.1f}/s")
