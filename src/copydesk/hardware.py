@@ -18,7 +18,7 @@ _FEATURES = ("avx2", "avx512f", "avx512_vnni", "avx512_bf16", "amx_int8", "amx_b
 
 
 def examine_hardware() -> Json:
-    """Processor with its features, cores in all and for this process, memory in GB, and NVIDIA cards if there are any."""
+    """Processor with its features, cores in all and for this process, memory in GB, NVIDIA cards if there are any."""
     name, features = _processor(Path("/proc/cpuinfo"))
     return {
         "system": platform.platform(),
