@@ -1,4 +1,4 @@
-"""What running the built-in model costs on this machine: start, second text, memory, installed size, as one JSON object.
+"""What running the built-in model costs on this machine: start, second text, memory, installed size. Prints JSON.
 
     python scripts/footprint.py [--model NAME] [--repeats N]
 
