@@ -10,12 +10,13 @@ import json
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from copydesk.tasks.task import extraction
 from copydesk.training.addresses import layouts
 from copydesk.training.addresses.divisions import Place, Written, write_divisions
 from copydesk.training.addresses.locations import draw_location
-from copydesk.training.addresses.material import Material
+from copydesk.training.addresses.material import Material, load
 from copydesk.training.addresses.numbers import draw_phone, identity_number, order_number, postcode
 from copydesk.training.addresses.people import draw_name
 from copydesk.training.examples import Example
@@ -332,3 +333,8 @@ def examples(rng: random.Random, material: Material) -> Iterator[Example]:
         fields = draw_fields(rng)
         answer = json.dumps({field: expected[field] for field in fields}, ensure_ascii=False)
         yield Example(task_of(fields), text, answer)
+
+
+def from_file(rng: random.Random, material: str) -> Iterator[Example]:
+    """`examples` for a training recipe: `material` is the file that `material.main` wrote."""
+    return examples(rng, load(Path(material)))

@@ -9,6 +9,7 @@ import random
 
 from copydesk.training.addresses.divisions import Place, bare_name
 from copydesk.training.addresses.material import Material
+from copydesk.training.addresses.people import HAN
 
 HEADS = (
     "公安局 人民医院 第一中学 市政府 县政府 汽车站 火车站 中医院 实验小学 农贸市场 步行街 人民路 中心小学 邮政局 供电局 电业局 税务局 检察院 法院 交警大队 体育馆 职业技术学院 "
@@ -309,6 +310,10 @@ def draw_location(place: Place, material: Material, rng: random.Random, style: s
         location = rng.choice(material.place_names) + (estate(material, rng) if rng.random() < 0.4 else "")
     else:
         location = made(place, material, rng)
+    if len(location) > 4 and rng.random() < 0.02:
+        # A typing error, or a rare character: copied as it stands.
+        cut = rng.randrange(1, len(location) - 1)
+        location = location[:cut] + rng.choice(HAN) + location[cut + rng.randrange(2) :]
     if style == "plain":
         return location
     dice = rng.random()

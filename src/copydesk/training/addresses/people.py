@@ -49,6 +49,13 @@ NICKNAMES = (
     "乐乐妈妈 朵朵 球球 阿狸 阿南 七七 木木 夏天 小鹿 麦子 可乐 大白 小新 妞妞 丫丫 九儿 团子 圆圆 阿飞 二丫 三儿 小樱桃 萌萌 念念"
 ).split()
 LEAD = "小老阿大"
+HAN = [
+    bytes((row, cell)).decode("gb2312")
+    for row in range(0xB0, 0xF8)
+    for cell in range(0xA1, 0xFF)
+    if not (row == 0xD7 and cell > 0xF9)
+]
+"""All 6,763 characters of GB 2312: rare ones must be copied as surely as common ones."""
 
 
 def han_given(material: Material, rng: random.Random) -> str:
@@ -59,6 +66,8 @@ def han_given(material: Material, rng: random.Random) -> str:
         return rng.choice(material.given_names)
     if dice < 0.62:
         return rng.choice(material.given_characters)
+    if dice < 0.67:
+        return rng.choice(HAN) + (rng.choice(HAN) if rng.random() < 0.5 else "")
     return rng.choice(material.given_characters) + rng.choice(material.given_characters)
 
 
