@@ -45,7 +45,7 @@ def corpus(data: Path) -> Iterator[str]:
 
 
 def characters(data: Path) -> str:
-    """Characters that copying needs as one token each: punctuation, GB 2312, and those in names of people and divisions."""
+    """Characters that copying needs as one token each: punctuation, GB 2312, names of people and of divisions."""
     names = chain(
         _lines(data / "gen" / "surnames.txt"),
         _strings(json.loads((data / "gen" / "faker_zh_CN_person.json").read_text(encoding="utf-8"))),
