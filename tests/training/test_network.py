@@ -51,7 +51,9 @@ def test_gradients_are_those_of_transformers() -> None:
     bounds = torch.tensor([0, 16], dtype=torch.int32)
     attention = packed("masked", tokens=16, row=16, longest=16)
     cos, sin = Rotary(SHAPE, "cpu").at(positions_of_each(bounds, 16))
-    network.logits(network(tokens, cos, sin, attention.attend, [attention.context(bounds)] * 3)).logsumexp(-1).sum().backward()
+    network.logits(network(tokens, cos, sin, attention.attend, [attention.context(bounds)] * 3)).logsumexp(
+        -1
+    ).sum().backward()
     model(tokens[None]).logits.logsumexp(-1).sum().backward()
     theirs = dict(model.named_parameters())
     for name, parameter in network.named_parameters():

@@ -60,7 +60,9 @@ class Evaluator:
         started = time.monotonic()
         lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()][:at_most]
         if not lines or not {"text"} < set(lines[0]):
-            raise UsageError(f"{path} holds no gold lines; each is an object with text and expected, or text and label.")
+            raise UsageError(
+                f"{path} holds no gold lines; each is an object with text and expected, or text and label."
+            )
         shares, wrong = self._labels(lines) if "label" in lines[0] else self._records(lines)
         return Figures(len(lines), shares, time.monotonic() - started, wrong)
 
@@ -89,7 +91,9 @@ class Evaluator:
     def _labels(self, lines: Sequence[Json]) -> tuple[dict[str, float], list[Json]]:
         tokens = [self._encoder.label(label) for label in AGNEWS_LABELS]
         scores = self._decoder.next_scores(self._prompts(agnews(), lines), tokens)
-        gold = [line["label"] if isinstance(line["label"], int) else AGNEWS_LABELS.index(line["label"]) for line in lines]
+        gold = [
+            line["label"] if isinstance(line["label"], int) else AGNEWS_LABELS.index(line["label"]) for line in lines
+        ]
         found = [row.index(max(row)) for row in scores]
         wrong = [
             {**line, "answered": AGNEWS_LABELS[guess], "log_probabilities": [round(score, 4) for score in row]}

@@ -70,7 +70,9 @@ class Feeder:
         Errors: `CopydeskError` when the workers have died.
         """
         block = self._take()
-        may_replay = len(self._kept) >= min(16, self.recipe.replay_blocks) and self._in_a_row < self.recipe.replay_at_most
+        may_replay = (
+            len(self._kept) >= min(16, self.recipe.replay_blocks) and self._in_a_row < self.recipe.replay_at_most
+        )
         if block is None and may_replay:
             self._in_a_row += 1
             self.replayed += 1

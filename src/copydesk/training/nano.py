@@ -18,12 +18,24 @@ from torch import Tensor
 from copydesk.training.network import Shape
 from copydesk.training.quantize import quantize_rows
 
-_TOKENIZER_FILES = ("tokenizer.json", "tokenizer.json.gz", "tokenizer_config.json", "chat_template.jinja", "LICENSE", "NOTICE")
+_TOKENIZER_FILES = (
+    "tokenizer.json",
+    "tokenizer.json.gz",
+    "tokenizer_config.json",
+    "chat_template.jinja",
+    "LICENSE",
+    "NOTICE",
+)
 QUANTIZATION = {"quant_method": "copydesk", "bits": 8, "scale": "power_of_two_per_row"}
 
 
 def write_nano(
-    folder: Path, weights: Mapping[str, Tensor], shape: Shape, tokenizer: Path, eos_token_ids: Sequence[int], tasks: Sequence[str]
+    folder: Path,
+    weights: Mapping[str, Tensor],
+    shape: Shape,
+    tokenizer: Path,
+    eos_token_ids: Sequence[int],
+    tasks: Sequence[str],
 ) -> int:
     """Quantises `weights` (Hugging Face names, float32) into `folder`; returns the folder's size in bytes."""
     folder.mkdir(parents=True, exist_ok=True)

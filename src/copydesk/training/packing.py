@@ -84,7 +84,13 @@ class Encoder:
         return self._prompts[task.instruction]
 
     def _answered(
-        self, example: Example, text: list[int], answer: list[int], source: int, weighting: Weighting, rng: random.Random
+        self,
+        example: Example,
+        text: list[int],
+        answer: list[int],
+        source: int,
+        weighting: Weighting,
+        rng: random.Random,
     ) -> Segment | None:
         prompt = self.prompt(example.task)
         head = [*prompt.prefix, *text, *prompt.suffix]
@@ -180,7 +186,9 @@ def _score(block: Block, placed: list[tuple[int, Segment]], size: BlockSize, rng
     if not placed:
         return
     counts = [len(segment.places) for _, segment in placed]
-    places = np.concatenate([segment.places for _, segment in placed]) + np.repeat([start for start, _ in placed], counts)
+    places = np.concatenate([segment.places for _, segment in placed]) + np.repeat(
+        [start for start, _ in placed], counts
+    )
     targets = np.concatenate([segment.targets for _, segment in placed])
     answer = np.concatenate([segment.answer_weights for _, segment in placed]).astype(np.float32)
     text = np.concatenate([segment.text_weights for _, segment in placed]).astype(np.float32)

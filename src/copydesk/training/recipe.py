@@ -163,12 +163,13 @@ def _filled(value: Any, folder: str) -> Any:
     return value
 
 
-
 def _build(kind: Any, raw: Mapping[str, Any], where: str) -> Any:
     known = {entry.name for entry in fields(kind)}
     unknown = sorted(set(raw) - known)
     if unknown:
-        raise UsageError(f"The recipe has no {where}{unknown[0]}; {where or 'its keys'} are {', '.join(sorted(known))}.")
+        raise UsageError(
+            f"The recipe has no {where}{unknown[0]}; {where or 'its keys'} are {', '.join(sorted(known))}."
+        )
     hints = get_type_hints(kind)
     values: dict[str, Any] = {}
     for name, value in raw.items():

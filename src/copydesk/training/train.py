@@ -36,7 +36,15 @@ class Run:
     """One training run: `go` trains until the time is up, `finish` measures and exports."""
 
     def __init__(
-        self, recipe: Recipe, *, tokenizer: Path, out: Path, seconds: float, seed: int, device: torch.device, started: float
+        self,
+        recipe: Recipe,
+        *,
+        tokenizer: Path,
+        out: Path,
+        seconds: float,
+        seed: int,
+        device: torch.device,
+        started: float,
     ) -> None:
         self.recipe, self.out, self.seconds, self.seed, self.started = recipe, out, seconds, seed, started
         self.tokenizer_folder, self.tokenizer = tokenizer, Tokenizer(tokenizer)
@@ -67,7 +75,9 @@ class Run:
         recipe, trainer, size = self.recipe, self.trainer, self.recipe.block
         trainer.choose_compilation()
         trainer.masters.refresh(quantised=schedule.quantised(recipe, self.base))
-        self.say("start", trainer=trainer.describe(), parameters=sum(w.numel() for w in trainer.masters.weights.values()))
+        self.say(
+            "start", trainer=trainer.describe(), parameters=sum(w.numel() for w in trainer.masters.weights.values())
+        )
         begun = self.elapsed()
         available = max(1.0, self.seconds - recipe.finish_seconds - begun)
         logged, evaluated, saved = begun, begun, begun

@@ -70,7 +70,9 @@ class Trainer:
     def flops(self) -> float:
         """Floating-point operations of a step's matrix products, forwards and backwards (6 per weight and position)."""
         size = self.recipe.block
-        layers = sum(copy.numel() for name, copy in self.masters.copies.items() if copy.ndim == 2 and "embed" not in name)
+        layers = sum(
+            copy.numel() for name, copy in self.masters.copies.items() if copy.ndim == 2 and "embed" not in name
+        )
         return 6.0 * (layers * size.tokens + self.network.embedding.numel() * size.scored)
 
     def read_sums(self) -> list[list[float]]:
@@ -123,9 +125,7 @@ class Trainer:
             copy.grad = None
         cos, sin = self._rotary.at(positions_of_each(block.bounds, size.tokens))
         context = self._attention.context(block.bounds)
-        hidden = self.network(
-            block.tokens, cos, sin, self._attention.attend, [context] * self.shape.num_hidden_layers
-        )
+        hidden = self.network(block.tokens, cos, sin, self._attention.attend, [context] * self.shape.num_hidden_layers)
         losses = self._losses(
             hidden, self.network.embedding, block.places, block.targets.long(), self.recipe.label_smoothing
         )

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from copydesk.tasks.task import extraction
+from copydesk.tasks import builtin
 from copydesk.training.addresses import layouts
 from copydesk.training.addresses.divisions import Place, Written, write_divisions
 from copydesk.training.addresses.locations import draw_location
@@ -285,14 +285,7 @@ def distort(text: str, expected: dict[str, str], material: Material, rng: random
 
 @functools.cache
 def task_of(fields: tuple[str, ...]) -> Task:
-    return extraction(
-        {
-            "type": "object",
-            "properties": {field: {"type": "string"} for field in fields},
-            "required": list(fields),
-            "additionalProperties": False,
-        }
-    )
+    return builtin.address(fields)
 
 
 def draw_fields(rng: random.Random) -> tuple[str, ...]:
