@@ -35,7 +35,7 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """What the model says of the token after one wanted position. Log-probabilities are natural, over the whole vocabulary."""
+    """What the model says of the token after a wanted position. Logarithms are natural, over the whole vocabulary."""
 
     argmax: int
     """Ties go to the lowest id."""

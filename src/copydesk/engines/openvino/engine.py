@@ -1,0 +1,251 @@
+"""The engine that the desk sees: sequences of the backbone, scores of the head.
+
+`load` decides how a folder's weights are stored and how exactly they are computed with. Knows no tokenizer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from copydesk.engines.openvino.backbone import Backbone, Segment
+from copydesk.engines.openvino.compression import Bits, Matrix, compress
+from copydesk.engines.openvino.graph import build_backbone
+from copydesk.engines.openvino.head import Head
+from copydesk.engines.openvino.paged import PagedBackbone
+from copydesk.engines.openvino.runtime import EXACT, FAST, FAST_4_BIT, HALF, Setting, available_cores, multiplies_bf16
+from copydesk.engines.openvino.selftest import check
+from copydesk.engines.openvino.stateful import StatefulBackbone
+from copydesk.engines.openvino.tensors import Tensors
+from copydesk.engines.protocol import Read, Scores, Wanted
+from copydesk.engines.scoring import check_ascending, log_softmax, score_row
+from copydesk.errors import EngineError
+from copydesk.models.config import ModelConfig
+from copydesk.models.weights import Weights
+
+CACHE_BYTES = 2 * 2**30
+"""Default bound of the KV cache; the system commits it only as it fills."""
+_LARGE = 100_000_000
+"""Weights from which a model is compressed to 8 bits and computed fast unless the caller says otherwise."""
+_TOKENS_AT_ONCE = 2048
+"""Longer reads go through the network in parts: activations take memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class _LastPass:
+    """What `row` needs of a sequence's last pass: the hidden states of its wanted positions."""
+
+    number: int
+    first: int
+    """Index of the first of them among all that the pass computed."""
+    positions: Mapping[int, int]
+    hidden: NDArray[np.float32]
+
+
+class OpenVinoEngine:
+    """`Engine` on a CPU; see the protocol for what its methods promise.
+
+    A `KeyError` means that the handle was released or never opened.
+    """
+
+    name = "openvino"
+
+    def __init__(
+        self,
+        model: str,
+        backbone: Backbone,
+        head: Head,
+        *,
+        context_length: int,
+        tolerance: float,
+        notes: tuple[str, ...],
+    ) -> None:
+        self.model = model
+        self.vocab_size = head.vocab_size
+        self.context_length = min(context_length, backbone.capacity)
+        self.tolerance = tolerance
+        self.notes = notes
+        """What a user should know of how this engine runs here, a sentence each; empty when all is as it should be."""
+        self._backbone = backbone
+        self._head = head
+        self._last: dict[int, _LastPass] = {}
+        self._scratch = np.empty(head.vocab_size, np.float32)
+        self._pass = 0
+        # Rows of the last pass that the head still holds: `[self._held_from, self._held_from + len(self._held))`.
+        self._held, self._held_from = np.empty((0, head.vocab_size), np.float32), 0
+
+    def open(self) -> int:
+        return self._backbone.open()
+
+    def fork(self, sequence: int) -> int:
+        return self._backbone.fork(sequence)
+
+    def length(self, sequence: int) -> int:
+        return self._backbone.length(sequence)
+
+    def run(self, reads: Sequence[Read]) -> list[list[Scores]]:
+        self._check(reads)
+        before = [self._backbone.length(read.sequence) for read in reads]
+        hidden: list[list[NDArray[np.float32]]] = [[] for _ in reads]
+        try:
+            for part in _parts(reads):
+                states = self._backbone.read([segment for _, segment in part])
+                begin = 0
+                for index, segment in part:
+                    hidden[index].append(states[begin : begin + len(segment.wanted)])
+                    begin += len(segment.wanted)
+            wanted = [one for read in reads for one in read.wanted]
+            states = np.concatenate([part for parts in hidden for part in parts]) if wanted else self._none()
+            scores = self._score(states, wanted)
+        except BaseException:
+            for read, length in zip(reads, before, strict=True):
+                self._backbone.cut(read.sequence, length)
+            raise
+        return self._share_out(reads, states, scores)
+
+    def row(self, sequence: int, position: int) -> NDArray[np.float32]:
+        last = self._last.get(sequence)
+        if last is None or position not in last.positions:
+            raise EngineError(
+                f"position {position} was not wanted in the last pass of sequence {sequence}", code="engine_failed"
+            )
+        index = last.positions[position]
+        held = last.first + index - self._held_from
+        if last.number == self._pass and 0 <= held < len(self._held):
+            return log_softmax(self._held[held])
+        self._held = self._held[:0]
+        return log_softmax(self._head.logits(last.hidden[index : index + 1])[0])
+
+    def cut(self, sequence: int, length: int) -> None:
+        if not 0 <= length <= self._backbone.length(sequence):
+            raise EngineError(
+                f"sequence {sequence} of {self._backbone.length(sequence)} tokens cannot be cut to {length}",
+                code="engine_failed",
+            )
+        self._last.pop(sequence, None)
+        self._backbone.cut(sequence, length)
+
+    def release(self, sequence: int) -> None:
+        self._last.pop(sequence, None)
+        self._backbone.release(sequence)
+
+    def close(self) -> None:
+        self._last.clear()
+        self._backbone.close()
+
+    def _check(self, reads: Sequence[Read]) -> None:
+        if len({read.sequence for read in reads}) < len(reads):
+            raise EngineError("a sequence may be read only once a call", code="engine_failed")
+        for read in reads:
+            check_ascending(read.wanted, len(read.tokens))
+            if read.tokens and not 0 <= min(read.tokens) <= max(read.tokens) < self.vocab_size:
+                raise EngineError(f"token ids must lie below {self.vocab_size}", code="engine_failed")
+            length = self._backbone.length(read.sequence) + len(read.tokens)
+            if length > self.context_length:
+                raise EngineError(
+                    f"a sequence of {length} tokens does not fit in the context of {self.context_length}",
+                    code="context_full",
+                )
+
+    def _score(self, hidden: NDArray[np.float32], wanted: Sequence[Wanted]) -> list[Scores]:
+        self._pass += 1
+        self._held = self._held[:0]
+        scores: list[Scores] = []
+        for begin in range(0, len(hidden), self._head.rows_at_once):
+            self._held = self._head.logits(hidden[begin : begin + self._head.rows_at_once])
+            self._held_from = begin
+            rows = zip(self._held, wanted[begin:], strict=False)
+            scores.extend(score_row(logits, one, self._scratch) for logits, one in rows)
+        return scores
+
+    def _share_out(
+        self, reads: Sequence[Read], hidden: NDArray[np.float32], scores: list[Scores]
+    ) -> list[list[Scores]]:
+        result, begin = [], 0
+        for read in reads:
+            end = begin + len(read.wanted)
+            positions = {one.position: index for index, one in enumerate(read.wanted)}
+            self._last[read.sequence] = _LastPass(self._pass, begin, positions, hidden[begin:end])
+            result.append(scores[begin:end])
+            begin = end
+        return result
+
+    def _none(self) -> NDArray[np.float32]:
+        return np.empty((0, 0), np.float32)
+
+
+def load(
+    folder: Path,
+    *,
+    bits: Bits | None = None,
+    exact: bool | None = None,
+    context_length: int | None = None,
+    threads: int | None = None,
+    cache_bytes: int = CACHE_BYTES,
+) -> OpenVinoEngine:
+    """The engine over the model in `folder` (`config.json` and safetensors).
+
+    `bits`: 8 or 4 compress on load, 16 leaves the weights as they stand; by default large models (from 100 million
+    weights) get 8 and others stay as they are. `exact`: every sum in fp32; by default only where it is cheap.
+    `context_length`: the most tokens a sequence may hold, by default the model's own limit. `threads`: by default the
+    physical cores that this process may use. `cache_bytes`: bound of the KV cache.
+    Errors: `ModelError` for the folder, `EngineError` for OpenVINO.
+    """
+    config = ModelConfig.read(folder)
+    tensors = Tensors(Weights(folder), config)
+    large = tensors.count >= _LARGE
+    stored: Bits = bits or (8 if large else 16)
+    threads = threads or available_cores()
+    # Gathered and projected with, the embedding suffers most from few bits.
+    compact: Bits = 8 if stored == 4 else stored
+    embedding = compress(tensors.embedding(), compact)
+    projection = embedding if config.tie_word_embeddings else compress(tensors.projection(), compact)
+    setting = EXACT if exact or (exact is None and not large) else _fast_setting(stored, embedding)
+    head = Head(projection, setting, threads)
+    notes: tuple[str, ...] = ()
+    backbone: Backbone
+    try:
+        model = build_backbone(tensors, config, embedding, stored)
+        backbone = PagedBackbone(model, config, setting, threads, cache_bytes)
+        check(backbone, head.vocab_size, setting)
+    except EngineError as error:
+        notes = (f"runs without paged attention, sequences one after the other, because {error}",)
+        backbone = StatefulBackbone(build_backbone(tensors, config, embedding, stored), config, setting, threads)
+    return OpenVinoEngine(
+        config.name,
+        backbone,
+        head,
+        context_length=min(context_length or config.max_position_embeddings, config.max_position_embeddings),
+        tolerance=setting.tolerance,
+        notes=notes,
+    )
+
+
+def _fast_setting(bits: Bits, embedding: Matrix) -> Setting:
+    if bits == 4:
+        return FAST_4_BIT
+    if embedding.kind == "i8":
+        return FAST
+    return HALF if multiplies_bf16() else EXACT
+
+
+def _parts(reads: Sequence[Read]) -> list[list[tuple[int, Segment]]]:
+    """The reads as engine calls of at most `_TOKENS_AT_ONCE` tokens, each segment with the index of its read."""
+    parts: list[list[tuple[int, Segment]]] = []
+    room = 0
+    for index, read in enumerate(reads):
+        begin = 0
+        while begin < len(read.tokens):
+            if room == 0:
+                parts.append([])
+                room = _TOKENS_AT_ONCE
+            end = min(begin + room, len(read.tokens))
+            wanted = [one.position - begin for one in read.wanted if begin <= one.position < end]
+            parts[-1].append((index, Segment(read.sequence, read.tokens[begin:end], wanted)))
+            room -= end - begin
+            begin = end
+    return parts

@@ -1,0 +1,72 @@
+"""From rows of logits to the scores that the desk asked for.
+
+Knows no engine: `logits` may come from any.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from copydesk.engines.protocol import Scores, Wanted
+from copydesk.errors import EngineError
+
+Floats = NDArray[np.float32]
+
+
+def score_row(logits: Floats, wanted: Wanted, scratch: Floats) -> Scores:
+    """Scores of one position from its `logits` `[vocab_size]`; `scratch` `[vocab_size]` is overwritten.
+
+    Errors: `EngineError` `engine_failed` when the logits are not numbers.
+    """
+    argmax = int(logits.argmax())
+    highest = float(logits[argmax])
+    normalizer = log_normalizer(logits, highest, scratch)
+    listed = () if not wanted.listed else tuple((logits[list(wanted.listed)] - normalizer).tolist())
+    return Scores(argmax, highest - normalizer, listed, _top(logits, normalizer, wanted.top))
+
+
+def log_normalizer(logits: Floats, highest: float, scratch: Floats) -> float:
+    """Natural logarithm of the sum of the exponentials of `logits` `[vocab_size]`; `highest` is their maximum."""
+    np.subtract(logits, np.float32(highest), out=scratch)
+    np.exp(scratch, out=scratch)
+    normalizer = highest + math.log(scratch.sum()) if math.isfinite(highest) else math.nan
+    if not math.isfinite(normalizer):
+        raise EngineError("the model's scores are not numbers; its weights are damaged", code="engine_failed")
+    return normalizer
+
+
+def log_softmax(logits: Floats) -> Floats:
+    """Log-probabilities `[vocab_size]` of one row of logits, in new memory."""
+    highest = float(logits.max())
+    result = np.empty_like(logits)
+    np.subtract(logits, np.float32(log_normalizer(logits, highest, result)), out=result)
+    return result
+
+
+def _top(logits: Floats, normalizer: float, count: int) -> tuple[tuple[int, float], ...]:
+    if count <= 0:
+        return ()
+    count = min(count, len(logits))
+    # Every token as good as the last one taken is a candidate, so that ties go to the lowest ids.
+    threshold = np.partition(logits, -count)[-count]
+    candidates = np.flatnonzero(logits >= threshold)
+    order = np.argsort(-logits[candidates], kind="stable")[:count]
+    chosen = candidates[order]
+    return tuple(zip(chosen.tolist(), (logits[chosen] - normalizer).tolist(), strict=True))
+
+
+def check_ascending(wanted: Sequence[Wanted], tokens: int) -> None:
+    """Errors: `EngineError` `engine_failed` unless the positions ascend strictly within `tokens`."""
+    previous = -1
+    for one in wanted:
+        if not previous < one.position < tokens:
+            raise EngineError(
+                f"position {one.position} is wanted after {previous} of {tokens} tokens; "
+                "positions must ascend within the tokens read",
+                code="engine_failed",
+            )
+        previous = one.position
