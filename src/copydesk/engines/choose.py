@@ -1,0 +1,64 @@
+"""Which engine opens a model: the one asked for, or the one that its files are for.
+
+Engines are imported only when chosen. Knows no engine's workings.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from copydesk.engines.protocol import Engine
+from copydesk.errors import ModelError, UsageError
+
+NAMES = ("openvino", "llamacpp")
+"""The engines that `load_engine` knows, beside `auto`."""
+
+
+def load_engine(
+    engine: str,
+    folder: Path,
+    *,
+    bits: Literal[4, 8, 16] | None = None,
+    exact: bool | None = None,
+    context_length: int | None = None,
+    threads: int | None = None,
+) -> Engine:
+    """The engine named `engine` over the model at `folder`, a folder or a `.gguf` file.
+
+    `auto` takes llama.cpp for GGUF and OpenVINO for everything else. `bits`, `exact`, `context_length` (tokens) and
+    `threads` as the engine's own `load` takes them; None leaves them to it.
+    Errors: `UsageError` for an unknown name or an option that the engine has not, `EngineError` when the engine is not
+    installed or cannot run the model, `ModelError` for the folder.
+    """
+    chosen = choose(folder) if engine == "auto" else engine
+    if chosen == "openvino":
+        from copydesk.engines import openvino
+
+        return openvino.load(folder, bits=bits, exact=exact, context_length=context_length, threads=threads)
+    if chosen == "llamacpp":
+        from copydesk.engines import llamacpp
+
+        if bits is not None or exact is not None:
+            raise UsageError("a GGUF file has its precision in it; leave bits and exact out with the llamacpp engine")
+        return llamacpp.load(gguf_file(folder), context_length=context_length, threads=threads)
+    raise UsageError(f"there is no engine {engine!r}; choose auto, {' or '.join(NAMES)}")
+
+
+def choose(folder: Path) -> str:
+    """The name of the engine that `auto` takes for the model at `folder`."""
+    has_only_gguf = folder.is_dir() and any(folder.glob("*.gguf")) and not any(folder.glob("*.safetensors"))
+    return "llamacpp" if folder.suffix == ".gguf" or has_only_gguf else "openvino"
+
+
+def gguf_file(path: Path) -> Path:
+    """The GGUF file at `path` or, of a folder, the one in it. Errors: `ModelError` when there is none or several."""
+    if path.suffix == ".gguf":
+        return path
+    files = sorted(path.glob("*.gguf"))
+    if len(files) == 1:
+        return files[0]
+    found = ", ".join(file.name for file in files) or "none"
+    raise ModelError(
+        f"{path} should hold one .gguf file, found {found}; give the path of the file itself", code="model_invalid"
+    )
