@@ -112,8 +112,9 @@ def _eval(arguments: argparse.Namespace) -> int:
 def _doctor(arguments: argparse.Namespace) -> int:
     from copydesk.doctor import examine
 
-    output.put(examine(arguments.model, arguments.engine), indented=sys.stdout.isatty())
-    return DONE
+    report = examine(arguments.model, arguments.engine)
+    output.put(report, indented=sys.stdout.isatty())
+    return FAILED if "error" in report["chosen"] else DONE
 
 
 def _export(arguments: argparse.Namespace) -> int:
