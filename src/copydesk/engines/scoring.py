@@ -25,18 +25,21 @@ def score_row(logits: Floats, wanted: Wanted, scratch: Floats) -> Scores:
     argmax = int(logits.argmax())
     highest = float(logits[argmax])
     normalizer = log_normalizer(logits, highest, scratch)
-    listed = () if not wanted.listed else tuple((logits[list(wanted.listed)] - normalizer).tolist())
+    listed = tuple(float(logits[token]) - normalizer for token in wanted.listed)
     return Scores(argmax, highest - normalizer, listed, _top(logits, normalizer, wanted.top))
 
 
 def log_normalizer(logits: Floats, highest: float, scratch: Floats) -> float:
-    """Natural logarithm of the sum of the exponentials of `logits` `[vocab_size]`; `highest` is their maximum."""
+    """Natural logarithm of the sum of the exponentials of `logits` `[vocab_size]`; `highest` is their maximum.
+
+    `scratch` `[vocab_size]` is overwritten. Errors: `EngineError` `engine_failed` when the logits are not numbers.
+    """
+    # NumPy's maximum is NaN if any logit is.
+    if not math.isfinite(highest):
+        raise EngineError("the model's scores are not numbers; its weights are damaged", code="engine_failed")
     np.subtract(logits, np.float32(highest), out=scratch)
     np.exp(scratch, out=scratch)
-    normalizer = highest + math.log(scratch.sum()) if math.isfinite(highest) else math.nan
-    if not math.isfinite(normalizer):
-        raise EngineError("the model's scores are not numbers; its weights are damaged", code="engine_failed")
-    return normalizer
+    return highest + math.log(scratch.sum())
 
 
 def log_softmax(logits: Floats) -> Floats:
@@ -56,7 +59,7 @@ def _top(logits: Floats, normalizer: float, count: int) -> tuple[tuple[int, floa
     candidates = np.flatnonzero(logits >= threshold)
     order = np.argsort(-logits[candidates], kind="stable")[:count]
     chosen = candidates[order]
-    return tuple(zip(chosen.tolist(), (logits[chosen] - normalizer).tolist(), strict=True))
+    return tuple((int(token), float(logits[token]) - normalizer) for token in chosen)
 
 
 def check_ascending(wanted: Sequence[Wanted], tokens: int) -> None:

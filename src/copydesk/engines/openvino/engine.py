@@ -193,7 +193,7 @@ def load(
     weights) get 8 and others stay as they are. `exact`: every sum in fp32; by default only where it is cheap.
     `context_length`: the most tokens a sequence may hold, by default the model's own limit. `threads`: by default the
     physical cores that this process may use. `cache_bytes`: bound of the KV cache.
-    Errors: `ModelError` for the folder, `EngineError` for OpenVINO.
+    Errors: `ModelError` for the folder, `EngineError` for OpenVINO, `UsageError` for too few `cache_bytes`.
     """
     config = ModelConfig.read(folder)
     tensors = Tensors(Weights(folder), config)

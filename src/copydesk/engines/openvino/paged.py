@@ -15,10 +15,14 @@ from numpy.typing import NDArray
 from copydesk.engines.openvino.backbone import Segment
 from copydesk.engines.openvino.blocks import BLOCK_SIZE, BlockTable
 from copydesk.engines.openvino.runtime import Setting, compile_model, infer, ov, to_paged
-from copydesk.errors import EngineError
+from copydesk.errors import EngineError, UsageError
 from copydesk.models.config import ModelConfig
 
 _PADDING_BLOCK = 0
+_FEWEST_BLOCKS = 16
+"""Enough for the self-test."""
+_STEPS = ((8, 1), (64, 4), (128, 8), (256, 16))
+"""Up to how many tokens a call is filled up to a multiple of what."""
 _CACHE_TYPES: dict[str, type[np.generic]] = {"f32": np.float32, "f16": np.float16, "bf16": np.uint16}
 
 
@@ -29,7 +33,10 @@ class PagedBackbone:
     """
 
     def __init__(self, model: Any, config: ModelConfig, setting: Setting, threads: int, cache_bytes: int) -> None:
-        """Takes `model` (of `graph.build_backbone`) over and changes it. Errors: `EngineError`."""
+        """Takes `model` (of `graph.build_backbone`) over and changes it.
+
+        Errors: `EngineError` where attention cannot be paged; `UsageError` when `cache_bytes` are too few.
+        """
         to_paged(model)
         compiled = compile_model(model, setting, threads)
         dtype = _CACHE_TYPES[setting.cache]
@@ -126,15 +133,22 @@ def padded(tokens: int) -> int:
 
     OpenVINO spends milliseconds on every token count that it has not met; so there are few of them.
     """
-    step = 1 if tokens <= 8 else 8 if tokens <= 64 else 16 if tokens <= 256 else BLOCK_SIZE
+    step = next((step for limit, step in _STEPS if tokens <= limit), BLOCK_SIZE)
     return -(-tokens // step) * step
 
 
 def _allocate(layers: int, block: tuple[int, ...], dtype: type[np.generic], cache_bytes: int) -> NDArray[Any]:
-    blocks = cache_bytes // (layers * int(np.prod(block)) * np.dtype(dtype).itemsize)
-    while blocks > 1:
+    """An array of as many blocks as fit in `cache_bytes`, or of fewer where the system has less memory to promise."""
+    block_bytes = layers * int(np.prod(block)) * np.dtype(dtype).itemsize
+    blocks = cache_bytes // block_bytes
+    if blocks < _FEWEST_BLOCKS:
+        raise UsageError(
+            f"cache_bytes must be at least {_FEWEST_BLOCKS * block_bytes} for this model, got {cache_bytes}"
+        )
+    while True:
         try:
             return np.empty((layers, blocks, *block), dtype)
         except MemoryError:
+            if blocks < 2 * _FEWEST_BLOCKS:
+                raise
             blocks //= 2
-    raise EngineError(f"{cache_bytes} bytes are too little for a KV cache; load with a larger cache_bytes")

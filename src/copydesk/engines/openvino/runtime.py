@@ -116,7 +116,7 @@ def available_cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         allowed = os.sched_getaffinity(0)
         cores = {_siblings(cpu) for cpu in allowed}
-        return max(1, min(len(cores), _quota() or len(cores)))
+        return max(1, min(len(cores), quota(Path("/sys/fs/cgroup/cpu.max")) or len(cores)))
     return max(1, os.cpu_count() or 1)
 
 
@@ -128,10 +128,10 @@ def _siblings(cpu: int) -> str:
         return str(cpu)
 
 
-def _quota() -> int | None:
-    """Processors that a container's limit allows, rounded up; None when there is no limit."""
+def quota(file: Path) -> int | None:
+    """Processors that a control group's `cpu.max` allows, rounded up; None when it sets no limit."""
     try:
-        limit, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
+        limit, period = file.read_text().split()
         return None if limit == "max" else -(-int(limit) // int(period))
     except (OSError, ValueError):
         return None

@@ -1,0 +1,72 @@
+"""Scores of a row of logits, against the definition in float64."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from copydesk.engines.protocol import Wanted
+from copydesk.engines.scoring import check_ascending, log_softmax, score_row
+from copydesk.errors import EngineError
+
+ROWS = arrays(np.float32, st.integers(1, 40), elements=st.floats(-50, 50, width=32))
+
+
+def log_probabilities(logits: np.ndarray) -> np.ndarray:
+    """By the definition, in float64."""
+    precise = logits.astype(np.float64)
+    return precise - np.log(np.exp(precise - precise.max()).sum()) - precise.max()
+
+
+@given(logits=ROWS, top=st.integers(0, 50))
+def test_by_the_definition(logits: np.ndarray, top: int) -> None:
+    expected = log_probabilities(logits)
+    listed = (0, len(logits) - 1)
+    scores = score_row(logits, Wanted(0, listed, top), np.empty_like(logits))
+    assert scores.argmax == int(np.flatnonzero(logits == logits.max())[0])
+    assert scores.logprob == pytest.approx(expected[scores.argmax], abs=1e-5)
+    assert scores.listed == pytest.approx(expected[list(listed)].tolist(), abs=1e-5)
+    best = sorted(range(len(logits)), key=lambda token: (-logits[token], token))[:top]
+    assert [token for token, _ in scores.top] == best
+    assert [score for _, score in scores.top] == pytest.approx(expected[best].tolist(), abs=1e-5)
+    np.testing.assert_allclose(log_softmax(logits), expected, atol=1e-5)
+
+
+@given(logits=ROWS)
+def test_the_logits_are_left_alone(logits: np.ndarray) -> None:
+    before = logits.copy()
+    score_row(logits, Wanted(0, (0,), 3), np.empty_like(logits))
+    log_softmax(logits)
+    np.testing.assert_array_equal(logits, before)
+
+
+def test_ties_go_to_the_lowest_id() -> None:
+    logits = np.array([0, 3, 1, 3, 3], np.float32)
+    scores = score_row(logits, Wanted(0, (), 2), np.empty_like(logits))
+    assert scores.argmax == 1
+    assert [token for token, _ in scores.top] == [1, 3]
+
+
+def test_a_token_that_cannot_be() -> None:
+    logits = np.array([0, -math.inf], np.float32)
+    scores = score_row(logits, Wanted(0, (1,)), np.empty_like(logits))
+    assert (scores.logprob, scores.listed) == (0, (-math.inf,))
+
+
+@pytest.mark.parametrize("damage", [math.nan, math.inf])
+def test_damaged_logits_are_no_scores(damage: float) -> None:
+    logits = np.array([0, damage, 1], np.float32)
+    with pytest.raises(EngineError, match="not numbers"):
+        score_row(logits, Wanted(0), np.empty_like(logits))
+
+
+def test_positions_ascend_within_the_tokens() -> None:
+    check_ascending([Wanted(0), Wanted(4)], 5)
+    for wanted in ([Wanted(5)], [Wanted(-1)], [Wanted(1), Wanted(1)], [Wanted(2), Wanted(1)]):
+        with pytest.raises(EngineError, match="must ascend"):
+            check_ascending(wanted, 5)
