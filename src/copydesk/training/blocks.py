@@ -24,8 +24,14 @@ class BlockSize:
     """Room for scored positions, as a share of the tokens."""
 
     @property
+    def examples(self) -> int:
+        """The most examples in a block."""
+        return self.tokens // 40
+
+    @property
     def segments(self) -> int:
-        return max(8, self.tokens // 40)
+        """Room for the examples and, at the end of every row, for padding cut into segments of its own."""
+        return self.examples + self.tokens // self.row * -(-self.row // self.longest)
 
     @property
     def scored(self) -> int:

@@ -158,9 +158,9 @@ def pack(segments: list[Segment], size: BlockSize, rng: np.random.Generator) -> 
     block = views(flat, size)
     rows = size.tokens // size.row
     used = [0] * rows
-    first_open, room = 0, size.segments - rows * (-(-size.row // size.longest))
+    first_open = 0
     placed: list[tuple[int, Segment]] = []
-    while segments and len(placed) < room and first_open < rows:
+    while segments and len(placed) < size.examples and first_open < rows:
         length = len(segments[-1].tokens)
         for row in range(first_open, min(first_open + _OPEN_ROWS, rows)):
             if used[row] + length <= size.row:
