@@ -22,7 +22,7 @@ class ModelConfig:
     """The shape of a Qwen3- or Llama-architecture network. Sizes are counts of features, heads, rows or tokens."""
 
     name: str
-    """What answers call the model: `copydesk_name` of `config.json` if it has one, else the folder's name."""
+    """What answers call the model: the name in `copydesk.json`, else its hub id, else the folder's name."""
     model_type: ModelType
     vocab_size: int
     """Rows of the embedding (at least the tokenizer's own size)."""
@@ -68,7 +68,7 @@ class ModelConfig:
         hidden_size, heads = int(raw["hidden_size"]), int(raw["num_attention_heads"])
         theta, scaling = _rope(raw)
         config = cls(
-            name=str(raw.get("copydesk_name") or folder.resolve().name),
+            name=_name(folder),
             model_type=model_type,
             vocab_size=int(raw["vocab_size"]),
             hidden_size=hidden_size,
@@ -87,13 +87,13 @@ class ModelConfig:
         )
         if config.num_attention_heads % config.num_key_value_heads:
             raise ValueError(
-                f"{config.num_attention_heads} attention heads do not divide among {config.num_key_value_heads} KV heads"
+                f"{heads} attention heads cannot be shared out among {config.num_key_value_heads} KV heads"
             )
         return config
 
 
 def eos_token_ids(folder: Path) -> tuple[int, ...]:
-    """Ids that end a generation, as `generation_config.json`, else `config.json`, lists them; empty when neither does."""
+    """Ids that end a generation, as `generation_config.json`, else `config.json`, lists them; empty if neither does."""
     for file in ("generation_config.json", "config.json"):
         path = folder / file
         if path.is_file() and (listed := read_json(path).get("eos_token_id")) is not None:
@@ -115,6 +115,17 @@ def read_json(path: Path) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise ModelError(f"{path} is no JSON object; fetch the model again", code="model_invalid")
     return cast(dict[str, Any], value)
+
+
+def _name(folder: Path) -> str:
+    own = folder / "copydesk.json"
+    if own.is_file() and "name" in (description := read_json(own)):
+        return str(description["name"])
+    place = folder.resolve()
+    # A hub's cache: models--Qwen--Qwen3-0.6B/snapshots/<commit>, of ModelScope Qwen--Qwen3-0.6B/snapshots/<revision>.
+    if place.parent.name == "snapshots":
+        return place.parent.parent.name.removeprefix("models--").replace("--", "/")
+    return place.name
 
 
 def _rope(raw: Mapping[str, Any]) -> tuple[float, Mapping[str, Any] | None]:

@@ -93,11 +93,11 @@ class Tokenizer:
         return b"".join(map(self._bytes.__getitem__, ids)).decode("utf-8", errors="replace")
 
     def token_bytes(self, id: int) -> bytes:
-        """The bytes of one token (a control token's written form; empty for an id below `vocab_size` that is unused)."""
+        """The bytes of one token: of a control token its written form, of an unused id none."""
         return self._bytes[id]
 
     def id_of(self, token: str) -> int | None:
-        """The id of the token written `token` (a control token, or any token whose bytes are this text), if there is one."""
+        """The id of the control token written `token`, or of the token whose bytes are this text, if there is one."""
         if token in self._control:
             return self._control[token]
         return self._id_by_bytes.get(token.encode("utf-8", errors="surrogatepass"))
