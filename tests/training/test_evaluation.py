@@ -30,7 +30,12 @@ def write(path: Path, lines: list[dict[str, object]]) -> Path:
 def test_a_record_is_right_when_every_labelled_field_is(
     evaluator: Evaluator, toy_tokenizer: Tokenizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    said = ['{"name": "Ann", "phone": "1"}', '{"name": "Bob", "phone": "9"}', '{"name": "Bob", "phone": "9"}', '{"name"']
+    said = [
+        '{"name": "Ann", "phone": "1"}',
+        '{"name": "Bob", "phone": "9"}',
+        '{"name": "Bob", "phone": "9"}',
+        '{"name"',
+    ]
     answers = [toy_tokenizer.encode(text) for text in said]
     monkeypatch.setattr(evaluator._decoder, "greedy", lambda prompts, **options: answers[: len(prompts)])
     expected = [("Ann", "1", []), ("Bob", "2", []), ("Bob", "2", ["phone"]), ("Cid", "3", [])]

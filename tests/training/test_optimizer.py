@@ -81,7 +81,7 @@ def test_the_average_follows_the_weights() -> None:
 def test_restored_masters_go_on_as_if_nothing_had_happened() -> None:
     through = masters_with_gradients(PLAIN)
     through.step(1.0)
-    state = {key: value for key, value in through.state().items()}
+    state = dict(through.state().items())
     again = masters_with_gradients(PLAIN, seed=9)
     again.restore(torch.load(_saved(state), weights_only=True))
     for masters in (through, again):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
 
@@ -55,7 +56,9 @@ def test_a_soft_label_stands_once_for_each_label(toy_tokenizer: Tokenizer) -> No
 def test_token_dropout_changes_the_text_alone_and_never_its_targets(toy_tokenizer: Tokenizer) -> None:
     text = "goal " * 20
     (kept,) = encode(toy_tokenizer, Example(AGNEWS, text, "Sports"), Weighting(text=1.0), longest=400)
-    (dropped,) = encode(toy_tokenizer, Example(AGNEWS, text, "Sports"), Weighting(text=1.0, token_dropout=0.3), longest=400)
+    (dropped,) = encode(
+        toy_tokenizer, Example(AGNEWS, text, "Sports"), Weighting(text=1.0, token_dropout=0.3), longest=400
+    )
     changed = [place for place, (a, b) in enumerate(zip(kept.tokens, dropped.tokens, strict=True)) if a != b]
     start = len(render_prompt(AGNEWS, toy_tokenizer).prefix)
     assert 10 < len(changed) < 60
@@ -94,12 +97,12 @@ def test_packing_keeps_segments_whole_and_within_rows() -> None:
     assert bounds[0] == 0
     assert bounds == sorted(bounds)
     assert bounds[-1] == size.tokens
-    pieces = [block.tokens[a:b].tolist() for a, b in zip(bounds, bounds[1:], strict=False) if b > a]
+    pieces = [block.tokens[a:b].tolist() for a, b in itertools.pairwise(bounds) if b > a]
     packed = {tuple(piece) for piece in pieces if piece[0] >= 1000}
     assert packed | {tuple(s.tokens) for s in waiting} == before
     assert len(packed) == size.examples == 6
     assert all(len(piece) <= size.longest for piece in pieces)
-    assert all(a // size.row == (b - 1) // size.row for a, b in zip(bounds, bounds[1:], strict=False) if b > a)
+    assert all(a // size.row == (b - 1) // size.row for a, b in itertools.pairwise(bounds) if b > a)
     scored = block.answer_weights > 0
     assert scored.sum() == sum(len(piece) - 1 for piece in packed)
     assert (block.tokens[block.places[scored] + 1] == block.targets[scored]).all()
@@ -116,7 +119,9 @@ def test_where_there_is_no_room_a_part_stands_for_the_whole(answer: float, text:
 
 def test_answers_come_before_texts_where_room_is_short() -> None:
     size = BlockSize(tokens=64, row=64, longest=64, scored_share=0.25)
-    mixed = Segment(list(range(60)), list(range(59)), list(range(1, 60)), [1.0] * 10 + [0.0] * 49, [0.0] * 10 + [0.5] * 49, 0)
+    mixed = Segment(
+        list(range(60)), list(range(59)), list(range(1, 60)), [1.0] * 10 + [0.0] * 49, [0.0] * 10 + [0.5] * 49, 0
+    )
     block = views(pack([mixed], size, np.random.default_rng(0)), size)
     assert block.answer_weights.sum() == 10
     assert (block.text_weights > 0).sum() == 6

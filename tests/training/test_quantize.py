@@ -7,7 +7,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from copydesk.training.quantize import quantize_rows, rounded
+from copydesk.models import weights
+from copydesk.training.quantize import quantize_rows, rounded, rounded_all
 
 
 def some_matrix(seed: int, spread: float) -> torch.Tensor:
@@ -46,3 +47,21 @@ def test_powers_of_two_at_the_edge_are_not_clipped() -> None:
 
 def test_vectors_are_rounded_to_bfloat16() -> None:
     assert rounded(torch.tensor([1.001])).item() == 1.0
+
+
+@given(st.integers(0, 10_000), st.floats(0.0, 20.0))
+def test_bit_for_bit_what_the_product_writes(seed: int, spread: float) -> None:
+    weight = some_matrix(seed, spread)
+    weight[0], weight[1] = 0, torch.ldexp(torch.randint(-255, 255, (33,)).float(), torch.tensor(-7))
+    values, exponents = quantize_rows(weight)
+    theirs, their_exponents = weights.quantize_rows(weight.numpy())
+    assert np.array_equal(values.numpy(), theirs)
+    assert np.array_equal(exponents.numpy(), their_exponents)
+
+
+def test_all_together_is_each_by_itself() -> None:
+    named = {"b": some_matrix(1, 1.0), "n": torch.randn(5), "a": some_matrix(2, 1.0), "c": torch.randn(4, 6)}
+    together = rounded_all(named)
+    assert list(together) == list(named)
+    for name, weight in named.items():
+        assert torch.equal(together[name], rounded(weight))

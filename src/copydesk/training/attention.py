@@ -1,4 +1,4 @@
-"""Causal attention within packed sequences, by whichever kernel works on this machine: one row of tokens, many examples.
+"""Causal attention within packed sequences, by whichever kernel works on this machine.
 
 Every kernel computes the same function; which one is used is found out by trying them in order. Knows no weights.
 """
@@ -37,7 +37,7 @@ class Packed:
 
 
 def packed(kernel: str, *, tokens: int, row: int, longest: int) -> Packed:
-    """Attention for blocks of `tokens` tokens whose segments have at most `longest` and never cross a multiple of `row`."""
+    """Attention for blocks of `tokens` tokens; segments have at most `longest` and cross no multiple of `row`."""
     if kernel == "masked":
         return Packed(kernel, functools.partial(_masked, row), functools.partial(_row_mask, tokens, row))
     if kernel == "flex":
@@ -64,7 +64,7 @@ def positions_of_each(bounds: Tensor, tokens: int) -> Tensor:
 def choose(
     wanted: str, shape: Shape, device: torch.device, dtype: torch.dtype, *, tokens: int, row: int, longest: int
 ) -> Packed:
-    """The first kernel that runs here and agrees with the plain one, forwards and backwards; `wanted` = "auto" or a name."""
+    """The kernel `wanted`, or for "auto" the first that runs here and agrees with the plain one, gradients included."""
     candidates = KERNELS if wanted == "auto" else (wanted,)
     for kernel in candidates:
         try:
@@ -133,7 +133,7 @@ def _expanded(keys: Tensor, queries: Tensor) -> Tensor:
 
 def _rows(x: Tensor, row: int) -> Tensor:
     """`[tokens, heads, head_dim]` to `[rows, heads, row, head_dim]`."""
-    return x.unflatten(0, (-1, row)).transpose(1, 2)
+    return x.view(-1, row, *x.shape[1:]).transpose(1, 2)
 
 
 def _row_mask(tokens: int, row: int, bounds: Tensor) -> Tensor:
@@ -171,6 +171,6 @@ def _flex(row: int, q: Tensor, k: Tensor, v: Tensor, mask: Any) -> Tensor:
     from torch.nn.attention.flex_attention import flex_attention
 
     # Uncompiled, flex attention would write out every score.
-    flex: Callable[..., Tensor] = flex_attention if torch.compiler.is_compiling() else _compiled_flex()
-    out = flex(_rows(q, row), _rows(k, row), _rows(v, row), block_mask=mask, enable_gqa=True)
+    flex: Any = flex_attention if torch.compiler.is_compiling() else _compiled_flex()
+    out: Tensor = flex(_rows(q, row), _rows(k, row), _rows(v, row), block_mask=mask, enable_gqa=True)
     return out.transpose(1, 2).flatten(0, 1)

@@ -17,7 +17,7 @@ from copydesk.training.network import Qwen3, Rotary
 
 @dataclass
 class _Cache:
-    """One layer's keys and values, `[batch, length, key_value_heads, head_dim]`, and where this pass writes and looks."""
+    """One layer's keys and values `[batch, length, key_value_heads, head_dim]`, where it writes, what it sees."""
 
     keys: Tensor
     values: Tensor

@@ -65,7 +65,7 @@ class Feeder:
         hidden.rename(self.folder / "progress")
 
     def next(self) -> np.ndarray:
-        """A flat block: fresh if there is one, else one of those kept, else (or after too many of those) the next fresh.
+        """A flat block: fresh if there is one, else one of those kept, else (after too many of those) the next fresh.
 
         Errors: `CopydeskError` when the workers have died.
         """

@@ -1,6 +1,6 @@
 """Writes the built-in model's folder: 8-bit weights with a power of two a row, configuration, tokenizer files.
 
-The format is `models.weights`'s; here it is only written. Knows nothing of training.
+The weights' format is that of `models.weights`. Knows nothing of training.
 """
 
 from __future__ import annotations
@@ -11,12 +11,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import torch
-from safetensors.torch import save_file
 from torch import Tensor
 
+from copydesk.models.weights import write_quantized
 from copydesk.training.network import Shape
-from copydesk.training.quantize import quantize_rows
 
 _TOKENIZER_FILES = (
     "tokenizer.json",
@@ -39,13 +37,7 @@ def write_nano(
 ) -> int:
     """Quantises `weights` (Hugging Face names, float32) into `folder`; returns the folder's size in bytes."""
     folder.mkdir(parents=True, exist_ok=True)
-    tensors: dict[str, Tensor] = {}
-    for name, weight in weights.items():
-        if weight.ndim == 2:
-            tensors[name], tensors[f"{name}_exponent"] = (part.cpu() for part in quantize_rows(weight.float()))
-        else:
-            tensors[name] = weight.to(torch.bfloat16).cpu()
-    save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
+    write_quantized(folder, {name: weight.float().cpu().numpy() for name, weight in weights.items()})
     for name in _TOKENIZER_FILES:
         if (tokenizer / name).is_file():
             shutil.copyfile(tokenizer / name, folder / name)

@@ -1,4 +1,4 @@
-"""Qwen3 in plain torch, for training: the arithmetic of Transformers' Qwen3ForCausalLM, parameters under the same names.
+"""Qwen3 in plain torch, for training: the arithmetic and the parameter names of Transformers' Qwen3ForCausalLM.
 
 Works on any leading shape: `[tokens, hidden]` of packed sequences, `[batch, length, hidden]` when decoding. Knows no
 tokenizer, no loss and no cache; how queries meet keys is handed in by the caller.
@@ -16,7 +16,8 @@ from torch import Tensor, nn
 
 Attend = Callable[[Tensor, Tensor, Tensor, Any], Tensor]
 """Causal attention `(queries, keys, values, context)`: queries `[..., heads, head_dim]`, keys and values
-`[..., key_value_heads, head_dim]`; returns the queries' shape. `context` is what changes from block to block (a mask, bounds, a cache)."""
+`[..., key_value_heads, head_dim]`; returns the queries' shape. `context` is what changes from block to block: a mask,
+bounds, a cache."""
 
 
 @dataclass(frozen=True)
@@ -105,12 +106,15 @@ class Attention(nn.Module):
     def forward(self, x: Tensor, cos: Tensor, sin: Tensor, attend: Attend, context: Any) -> Tensor:
         # One product for the three projections: they are too narrow to fill a GPU apart.
         weight = torch.cat((self.q_proj.weight, self.k_proj.weight, self.v_proj.weight))
-        q, k, v = F.linear(x, weight).split(self.sizes, dim=-1)
-        q = rotate(self.q_norm(q.unflatten(-1, (-1, self.head_dim))), cos, sin)
-        k = rotate(self.k_norm(k.unflatten(-1, (-1, self.head_dim))), cos, sin)
-        attended = attend(q, k, v.unflatten(-1, (-1, self.head_dim)).contiguous(), context)
+        q, k, v = torch.split(F.linear(x, weight), self.sizes, dim=-1)
+        q = rotate(self.q_norm(self._heads(q)), cos, sin)
+        k = rotate(self.k_norm(self._heads(k)), cos, sin)
+        attended = attend(q, k, self._heads(v).contiguous(), context)
         mixed: Tensor = self.o_proj(attended.flatten(-2))
         return mixed
+
+    def _heads(self, x: Tensor) -> Tensor:
+        return x.view(*x.shape[:-1], -1, self.head_dim)
 
 
 class FeedForward(nn.Module):
@@ -160,8 +164,7 @@ class Qwen3(nn.Module):
     @property
     def embedding(self) -> Tensor:
         """`[vocab_size, hidden_size]`, also the output projection."""
-        weight: Tensor = self.model["embed_tokens"].weight
-        return weight
+        return self.get_parameter("model.embed_tokens.weight")
 
     @property
     def layers(self) -> nn.ModuleList:

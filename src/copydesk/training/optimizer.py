@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from copydesk.training.quantize import rounded
+from copydesk.training.quantize import rounded_all
 from copydesk.training.recipe import Optimiser
 
 _NEWTON_SCHULZ = (3.4445, -4.7750, 2.0315)
@@ -30,7 +30,8 @@ def orthogonalised(matrices: Tensor, steps: int = 5) -> Tensor:
     for _ in range(steps):
         gram = x @ x.mT
         x = a * x + (b * gram + c * gram @ gram) @ x
-    return (x.mT if tall else x).float()
+    result: Tensor = x.mT if tall else x
+    return result.float()
 
 
 class Masters:
@@ -76,8 +77,8 @@ class Masters:
         """
         names = list(self.weights)
         gradients = [self._gradients[name] for name in names]
-        torch._foreach_copy_(gradients, [self.copies[name].grad for name in names])
-        norm = torch.linalg.vector_norm(torch.stack(torch._foreach_norm(gradients)))
+        torch._foreach_copy_(gradients, [_gradient(self.copies[name]) for name in names])
+        norm: Tensor = torch.linalg.vector_norm(torch.stack(torch._foreach_norm(gradients)))
         torch._foreach_mul_(gradients, (self.settings.clip / (norm + 1e-6)).clamp(max=1.0))
         for group in self._adam.param_groups:
             group["lr"] = self.settings.rate * rate
@@ -104,8 +105,8 @@ class Masters:
     def refresh(self, *, quantised: bool, averages: bool = False) -> None:
         """Writes the masters (or their averages) into the network's copies, rounded to the product's format or not."""
         source = self.averages if averages else self.weights
-        values = [rounded(weight) if quantised else weight for weight in source.values()]
-        torch._foreach_copy_([copy.data for copy in self.copies.values()], values)
+        values = rounded_all(source) if quantised else source
+        torch._foreach_copy_([copy.data for copy in self.copies.values()], [values[name] for name in self.copies])
 
     def state(self) -> dict[str, Any]:
         """Everything that a resumed run needs, as tensors and plain values."""
@@ -133,3 +134,9 @@ class Masters:
         for name, weight in self.weights.items():
             weight.copy_(weights[name])
             self.averages[name].copy_(weights[name])
+
+
+def _gradient(copy: Tensor) -> Tensor:
+    if copy.grad is None:
+        raise RuntimeError("a step needs the gradient of every weight")
+    return copy.grad

@@ -1,6 +1,6 @@
-"""Examples to packed blocks: prompt, text and answer as tokens, side by side in rows, with the weight of every prediction.
+"""Examples to packed blocks: prompt, text and answer as tokens, side by side in rows, every prediction weighted.
 
-Uses the very functions that render prompts when answering. Knows no torch, no processes, and not where examples come from.
+Uses the very functions that render prompts when answering. Knows no torch, no processes, no sources.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Encoder:
     def encode(
         self, examples: Sequence[Example | str], source: int, weighting: Weighting, rng: random.Random
     ) -> list[Segment]:
-        """The segments of examples (a bare string is plain text, modelled from start to end, cut where it is too long)."""
+        """The segments of examples; a bare string is plain text, modelled from start to end, cut where too long."""
         texts = [example if isinstance(example, str) else example.text for example in examples]
         encoded = self.tokenizer.encode_batch(texts)
         answers = iter(

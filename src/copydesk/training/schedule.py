@@ -1,4 +1,4 @@
-"""How a run changes with its progress: learning rate, text loss, when quantisation begins. Functions of a number in [0, 1].
+"""How a run changes with its progress (0 to 1): learning rate, text loss, when quantisation begins.
 
 Progress is elapsed time over the time that training may take, so a run always ends at rate 0, however fast the machine.
 """

@@ -20,6 +20,7 @@ import torch
 from torch import Tensor
 
 from copydesk.models.tokenizer import Tokenizer
+from copydesk.models.weights import Weights
 from copydesk.training import checkpoint, schedule
 from copydesk.training.evaluation import Evaluator, Figures
 from copydesk.training.feeding import Feeder
@@ -30,6 +31,7 @@ from copydesk.training.recipe import Recipe, read_recipe
 from copydesk.training.trainer import Trainer
 
 Json = dict[str, Any]
+_TASKS = ("address", "agnews")
 
 
 class Run:
@@ -143,8 +145,9 @@ class Run:
             except Exception as error:  # a broken file must not cost the run
                 self.say("trouble", message=f"evaluating {file}: {type(error).__name__}: {error}")
                 continue
-            self.say("evaluate", file=name, weights=which, quantised=quantised, n=figures.n, took=round(figures.seconds, 2),
-                     **{key: round(value, 4) for key, value in figures.shares.items()})  # fmt: skip
+            shares = {key: round(value, 4) for key, value in figures.shares.items()}
+            took = round(figures.seconds, 2)
+            self.say("evaluate", file=name, weights=which, quantised=quantised, n=figures.n, took=took, **shares)
             with (self.out / f"errors_{name}.jsonl").open("w", encoding="utf-8") as out:
                 out.writelines(json.dumps(line, ensure_ascii=False) + "\n" for line in figures.wrong)
         return found
@@ -153,8 +156,7 @@ class Run:
         """Exports the averaged, quantised weights, then measures exactly them; returns (and writes) the run's facts."""
         averages = self.trainer.masters.averages
         folder = self.out / "nano"
-        trained = sorted({name for name in ("address", "agnews")})
-        size = write_nano(folder, averages, self.shape, self.tokenizer_folder, self.tokenizer.eos_token_ids, trained)
+        size = write_nano(folder, averages, self.shape, self.tokenizer_folder, self.tokenizer.eos_token_ids, _TASKS)
         figures = self.evaluate(quantised=True, at_most=None)
         facts: Json = {
             "command": command,
@@ -196,8 +198,6 @@ class Run:
 
 def read_weights(folder: Path) -> dict[str, Tensor]:
     """Float32 weights by Hugging Face name from a model folder, for `--init`."""
-    from copydesk.models.weights import Weights
-
     weights = Weights(folder)
     return {name: torch.from_numpy(weights[name].float32().copy()) for name in weights}
 

@@ -134,9 +134,9 @@ class Trainer:
         ((losses * weights).sum() / weights.sum().clamp(min=1e-6)).backward()
         with torch.no_grad():
             detached = losses.detach()
-            parts = (detached * block.answer_weights, block.answer_weights)
-            parts += (detached * block.text_weights, block.text_weights)
-            self.sums.index_add_(0, block.sources, torch.stack(parts, dim=1))
+            answer, text_only = block.answer_weights, block.text_weights
+            parts = torch.stack((detached * answer, answer, detached * text_only, text_only), dim=1)
+            self.sums.index_add_(0, block.sources, parts)
 
     def _moved(self, flat: np.ndarray) -> Tensor:
         host = torch.from_numpy(flat)
@@ -147,7 +147,7 @@ class Trainer:
     def _wait(self) -> None:
         if self.device.type != "cuda":
             return
-        event = torch.cuda.Event()
+        event = torch.cuda.Event()  # type: ignore[no-untyped-call]
         event.record()
         self._events.append(event)
         if len(self._events) > _IN_FLIGHT:

@@ -1,7 +1,7 @@
 """A process that makes training blocks: draws examples from the mixture, packs them, leaves files for the trainer.
 
 The folder it is given is the whole protocol: `recipe.json` to read, `progress` (a number between 0 and 1) that the
-trainer rewrites, `block-*.bin` files to leave there, `stop` to end at. Imports no torch: a dozen of these start at once.
+trainer rewrites, `block-*.bin` files to leave there, `stop` to end at. Imports no torch: a dozen start at once.
 """
 
 from __future__ import annotations
