@@ -6,6 +6,7 @@ the first model is asked for.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import urllib.error
 import urllib.request
@@ -82,10 +83,8 @@ def _from_modelscope(model: str, complete: Callable[[Path], bool]) -> Path:
 
 def _probe(url: str) -> None:
     """Wait a few seconds for any answer from a hub whose own library waits for minutes. Errors: `OSError`."""
-    try:
+    with contextlib.suppress(urllib.error.HTTPError):  # an answer, too
         urllib.request.urlopen(url, timeout=_PROBE_SECONDS).close()
-    except urllib.error.HTTPError:
-        pass  # an answer
 
 
 def _reason(error: Exception) -> str:

@@ -1,4 +1,4 @@
-"""Text to token ids and back, the chat template, and the vocabulary as the grammar wants it.
+"""Text to token ids and back, and the vocabulary as the grammar wants it.
 
 Reads the tokenizer files of an ordinary Hugging Face folder (`tokenizer.json`, which may be gzipped, and
 `tokenizer_config.json`). Knows nothing of tasks or engines. All calls are safe from several threads.
@@ -20,9 +20,10 @@ from copydesk.models.config import eos_token_ids, read_json
 from copydesk.types import Messages
 
 if TYPE_CHECKING:
-    import jinja2
     import llguidance
     import tokenizers
+
+    from copydesk.models.template import ChatTemplate
 
 _BYTE_TOKEN = re.compile(r"<0x([0-9A-F]{2})>")
 # Normalisers that rewrite text (or put a space before it): without them every text decodes to itself, so an answer can
@@ -131,18 +132,13 @@ class Tokenizer:
         template's own afterwards: render texts from outside as a placeholder, or refuse them.
         Errors: `ModelError` `model_invalid` when there is no template or it fails.
         """
-        import jinja2
-
-        try:
-            return self._template.render(
-                messages=[dict(message) for message in messages],
-                add_generation_prompt=add_generation_prompt,
-                enable_thinking=thinking,
-                bos_token=self._config_token("bos_token") or "",
-                eos_token=self._config_token("eos_token") or "",
-            )
-        except jinja2.TemplateError as error:
-            raise ModelError(f"{self.folder}: the chat template failed: {error}", code="model_invalid") from error
+        return self._template.render(
+            messages=[dict(message) for message in messages],
+            add_generation_prompt=add_generation_prompt,
+            enable_thinking=thinking,
+            bos_token=self._config_token("bos_token") or "",
+            eos_token=self._config_token("eos_token") or "",
+        )
 
     def grammar_tokenizer(self, vocab_size: int) -> llguidance.LLTokenizer:
         """This vocabulary for llguidance, padded to an engine's `vocab_size` rows; built once per size.
@@ -199,22 +195,10 @@ class Tokenizer:
         return value["content"] if isinstance(value, Mapping) else value
 
     @cached_property
-    def _template(self) -> jinja2.Template:
-        source = self._template_source()
-        if source is None:
-            raise ModelError(
-                f"{self.folder} has no chat template; choose an instruction-tuned model", code="model_invalid"
-            )
-        return _template_environment().from_string(source)
+    def _template(self) -> ChatTemplate:
+        from copydesk.models.template import ChatTemplate  # brings Jinja in, which not every command needs
 
-    def _template_source(self) -> str | None:
-        file = self.folder / "chat_template.jinja"
-        if file.is_file():
-            return file.read_text(encoding="utf-8")
-        source: Any = self._config.get("chat_template")
-        if isinstance(source, list):  # several named ones
-            source = next((entry["template"] for entry in source if entry["name"] == "default"), None)
-        return source if isinstance(source, str) else None
+        return ChatTemplate(self.folder, self._config)
 
 
 class _GrammarSource:
@@ -323,29 +307,6 @@ def _byte_level_bytes(token: str) -> bytes:
 def _sentencepiece_bytes(token: str) -> bytes:
     byte = _BYTE_TOKEN.fullmatch(token)
     return bytes([int(byte[1], 16)]) if byte else token.replace("▁", " ").encode()
-
-
-def _template_environment() -> jinja2.Environment:
-    """The environment that Transformers renders chat templates in."""
-    from datetime import datetime
-
-    import jinja2
-    from jinja2.sandbox import ImmutableSandboxedEnvironment
-
-    def raise_exception(message: str) -> None:
-        raise jinja2.TemplateError(message)
-
-    def tojson(value: Any, indent: int | None = None) -> str:
-        # Jinja's own escapes <, > and & for HTML, which models have not seen.
-        return json.dumps(value, ensure_ascii=False, indent=indent)
-
-    environment = ImmutableSandboxedEnvironment(
-        trim_blocks=True, lstrip_blocks=True, extensions=["jinja2.ext.loopcontrols"]
-    )
-    environment.filters["tojson"] = tojson
-    environment.globals["raise_exception"] = raise_exception
-    environment.globals["strftime_now"] = lambda form: datetime.now().strftime(form)
-    return environment
 
 
 def _refuse_surrogates(text: str) -> None:
