@@ -8,8 +8,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from engines.random_folders import Shape, write_folder
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+
+from engines.random_folders import Shape, write_folder
 
 CONTROL_TOKENS = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
 CONTEXT_LENGTH = 512

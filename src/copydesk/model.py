@@ -13,7 +13,8 @@ import threading
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
-from os import PathLike
+from functools import partial
+from os import PathLike, fspath
 from types import TracebackType
 from typing import Any, Literal, Self, TypedDict, TypeVar, Unpack, overload
 
@@ -24,10 +25,11 @@ from copydesk.desk.request import Request
 from copydesk.engines.choose import load_engine
 from copydesk.engines.protocol import Engine
 from copydesk.errors import AnswerError, TextError, UsageError
-from copydesk.models.resolve import resolve
+from copydesk.models.resolve import BUILTIN_FOLDER, resolve
 from copydesk.models.tokenizer import Tokenizer
 from copydesk.stream import in_order
 from copydesk.tasks.builtin import ADDRESS, AGNEWS
+from copydesk.tasks.prompt import render_prompt
 from copydesk.tasks.task import classification, extraction
 from copydesk.types import Answer, Failure, Json, Task
 
@@ -57,7 +59,7 @@ class Model:
     def __init__(self, engine: Engine, tokenizer: Tokenizer, *, builtin: bool = False) -> None:
         """`builtin` says that the weights are the built-in ones, whose untrained uses are announced."""
         self._engine = engine
-        self._desk = Desk(engine, tokenizer)
+        self._desk = Desk(engine, tokenizer, partial(render_prompt, tokenizer=tokenizer))
         self._builtin = builtin
         self._announced = False
         self._closed = False
@@ -206,7 +208,6 @@ class Model:
         return task
 
     def _submit(self, task: Task, text: str, options: Options) -> Future[Answer[Any]]:
-        _check(**options)
         if not isinstance(text, str):
             raise TextError(f"A text is a str, not {type(text).__name__}.", code="invalid_text")
         return self._desk.submit(Request(task=task, text=text, **options))
@@ -218,7 +219,9 @@ class Model:
             raise UsageError("Give a list of texts, not one text; for one text there are extract and classify.")
         if in_flight < 1:
             raise UsageError(f"in_flight must be at least 1, got {in_flight}.")
-        _check(**options)
+        # What is wrong with all rows is said here and not by the first of them.
+        Request(task=task, text="", **options)
+        self._desk.check(task)
         return in_order(
             texts,
             lambda text: self._submit(task, text, options),
@@ -231,19 +234,19 @@ def load(
     model: str | PathLike[str] | None = None,
     *,
     engine: str = "auto",
-    bits: Literal[4, 8] | None = None,
+    bits: Literal[4, 8, 16] | None = None,
     context_length: int | None = None,
     threads: int | None = None,
 ) -> Model:
     """Load a model: the built-in one (None), a folder, or a hub id such as `Qwen/Qwen3-0.6B`.
 
-    `engine` is `auto`, `openvino` or `llamacpp`. `bits` quantises the weights of a larger model while loading.
-    `context_length` caps the tokens of prompt and answer together, `threads` the cores.
+    `engine` is `auto`, `openvino` or `llamacpp`. `bits` (4, 8, or 16 for none) quantises the weights while loading, by
+    default to 8 for large models. `context_length` caps the tokens of prompt and answer together, `threads` the cores.
     Errors: `ModelError` (not found, incomplete, unsupported), `EngineError` (missing, unfit), `UsageError`.
     """
-    folder = resolve(model)
+    folder = resolve(None if model is None else fspath(model))
     loaded = load_engine(engine, folder, bits=bits, context_length=context_length, threads=threads)
-    return Model(loaded, Tokenizer(folder), builtin=folder == resolve(None))
+    return Model(loaded, Tokenizer(folder), builtin=folder == BUILTIN_FOLDER)
 
 
 def _typed(answer: Answer[Any], task: Task) -> Answer[Any]:
@@ -260,13 +263,3 @@ def _typed(answer: Answer[Any], task: Task) -> Answer[Any]:
             f"{model.__name__} refuses the answer {json.dumps(answer.value, ensure_ascii=False)}: {first['msg']}. "
             "A rule that the schema itself states (pattern, enum, bounds) is kept while answering."
         ) from error
-
-
-def _check(temperature: float = 0.0, seed: int = 0, max_tokens: int | None = None, truncate: bool = False) -> None:
-    """Errors: `UsageError` for options that make no sense; an unknown one is a TypeError, as of any call."""
-    if not 0 <= temperature <= 100:
-        raise UsageError(f"temperature must lie between 0 and 100, got {temperature}.")
-    if seed < 0:
-        raise UsageError(f"seed must not be negative, got {seed}.")
-    if max_tokens is not None and max_tokens < 1:
-        raise UsageError(f"max_tokens must be at least 1, got {max_tokens}.")
