@@ -1,0 +1,41 @@
+"""From written tokens to the answer a caller gets: value, spans, confidences, label probabilities.
+
+Knows nothing of how the tokens came about.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from bisect import bisect_left, bisect_right
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
+from typing import Any
+
+from copydesk.desk.leaves import leaves
+from copydesk.desk.spans import Source
+from copydesk.types import Field
+
+
+def parsed(text: str) -> Any:
+    """The value of a JSON answer."""
+    return json.loads(text)
+
+
+def fields(text: str, pieces: Sequence[bytes], probabilities: Mapping[int, float], source: str) -> dict[str, Field]:
+    """The fields of a JSON answer by their paths.
+
+    `pieces` are the bytes of its tokens, `probabilities` those of the open ones among them by index. A field's
+    confidence is the product over the open tokens that its text overlaps.
+    """
+    ends = list(accumulate(map(len, pieces)))
+    offsets = [0, *accumulate(len(character.encode()) for character in text)]
+    texts = Source(source)
+    found = {}
+    for leaf in leaves(text):
+        first = bisect_right(ends, offsets[leaf.start])
+        last = bisect_left(ends, offsets[leaf.end])
+        confidence = math.prod(probabilities.get(index, 1.0) for index in range(first, last + 1))
+        spans, match = texts.find(leaf.value)
+        found[leaf.path] = Field(spans, match, confidence)
+    return found

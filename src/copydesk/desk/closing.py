@@ -1,0 +1,68 @@
+"""The shortest way out of an answer, near enough: the tokens that complete it when no room is left.
+
+Goes by the grammar and the layout of JSON alone, never by the model, so that it is the same however the answer came
+about.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from copydesk.desk.canonical import Canonical
+from copydesk.desk.state import State
+
+_STRING = re.compile(rb'"(?:[^"\\]|\\.)*+"?', re.DOTALL)
+_OUTSIDE = b'}],: n"tf0123456789-.[{'
+"""Bytes to try between values, the ones that close first, then the ones that open the least."""
+_INSIDE = b'"a0 -_.:/@'
+"""Bytes to try within a string."""
+
+
+class Closing:
+    """Completes answers of one tokenizer."""
+
+    def __init__(self, canonical: Canonical, end: int, vocab_size: int) -> None:
+        self._canonical = canonical
+        self._end = end
+        # By these scores the single bytes come before all other tokens, in their own order.
+        self._scores = np.full(vocab_size, -1.0e6, dtype=np.float32)
+        for byte, token in canonical.byte_tokens.items():
+            self._scores[token] = -float(byte)
+
+    def of(self, state: State, written: Sequence[int], most: int) -> tuple[int, ...] | None:
+        """The tokens that complete an answer of which `written` stands; None if they would be more than `most`."""
+        ahead = state.copy()
+        tokens: list[int] = []
+        while len(tokens) <= most:
+            tokens += ahead.forced()
+            if ahead.finished:
+                return tuple(tokens) if len(tokens) <= most else None
+            tokens.append(self._next(ahead, self._canonical.text([*written, *tokens])))
+        return None
+
+    def _next(self, state: State, text: bytes) -> int:
+        """Accept one token on the way out."""
+        if state.accept(self._end):
+            return self._end
+        for byte in _INSIDE if _in_string(text) else _OUTSIDE:
+            token = self._canonical.byte_tokens.get(byte)
+            if token is not None and state.accept(token):
+                return token
+        token = state.best(self._scores)
+        state.accept(token)
+        return token
+
+
+def _in_string(text: bytes) -> bool:
+    """Whether a string is open at the end of a beginning of JSON."""
+    last = None
+    for match in _STRING.finditer(text):
+        last = match
+    return last is not None and last.end() == len(text) and not _is_closed(last.group())
+
+
+def _is_closed(string: bytes) -> bool:
+    return re.fullmatch(rb'"(?:[^"\\]|\\.)*"', string, re.DOTALL) is not None

@@ -1,0 +1,199 @@
+"""The desk: requests in, answers out, many at once on one engine.
+
+`submit` may be called from any thread and does there what needs no model; a thread of the desk's own calls the engine.
+Knows nothing of HTTP, files or tensors, nor how a task's prompt is worded.
+"""
+
+from __future__ import annotations
+
+import json
+import queue
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from copydesk.desk import source
+from copydesk.desk.bounds import Bounds
+from copydesk.desk.canonical import Canonical
+from copydesk.desk.choice import Choice
+from copydesk.desk.closing import Closing
+from copydesk.desk.grammar import Grammar
+from copydesk.desk.job import AnswerJob
+from copydesk.desk.prompt import Prompt
+from copydesk.desk.proposal import Proposal
+from copydesk.desk.request import Request
+from copydesk.desk.scheduler import Scheduler
+from copydesk.engines.protocol import Engine
+from copydesk.errors import CopydeskError, LengthError, SchemaError, TextError, UsageError
+from copydesk.types import Answer, Task
+
+if TYPE_CHECKING:
+    from copydesk.models.tokenizer import Tokenizer
+
+_REMEMBERED = 64
+"""Prompts, and compiled grammars, that are kept."""
+_LONGEST_SHORTEST = 8192
+"""Tokens: a schema whose shortest answer is longer is taken as one that cannot be answered."""
+_LEFT_FOR_ANSWERS = 1024
+"""Tokens of the context that a text may not fill, in a context of four times as many or more."""
+_ROOM = 1024
+_ROOM_PER_TOKEN = 8
+"""Longest answer where the caller sets none: this many tokens, and so many for each token of the text."""
+
+Thing = TypeVar("Thing")
+Compiled = tuple[Grammar | Choice, tuple[int, ...]]
+"""A grammar, and the tokens of its shortest answer."""
+
+
+class Desk:
+    """Answers requests. Safe to share between threads."""
+
+    def __init__(self, engine: Engine, tokenizer: Tokenizer, render: Callable[[Task], Prompt]) -> None:
+        """`render` gives a task's prompt; it is called once a task. The engine stays the caller's to close."""
+        self._engine = engine
+        self._tokenizer = tokenizer
+        self._render = render
+        self._canonical = Canonical(tokenizer)
+        self._closing = Closing(self._canonical, tokenizer.eos_token_ids[0], engine.vocab_size)
+        self._prompts: OrderedDict[str, Prompt] = OrderedDict()
+        self._compiled: OrderedDict[Any, Compiled] = OrderedDict()
+        self._preparing = threading.Lock()
+        self._inbox: queue.SimpleQueue[AnswerJob | None] = queue.SimpleQueue()
+        self._closed = False
+        self._thread = threading.Thread(target=self._work, name="copydesk-desk", daemon=True)
+        self._thread.start()
+
+    def submit(self, request: Request) -> Future[Answer[Any]]:
+        """The answer to come: a dict (or what the schema describes) or a label. Cancelling it stops the work.
+
+        Errors, raised by the future: `TextError` (`empty_text`, `invalid_text`, `too_long`), `SchemaError`,
+        `LengthError`, `EngineError`.
+        """
+        future: Future[Answer[Any]] = Future()
+        try:
+            job = self._job(request, future)
+            with self._preparing:
+                if self._closed:
+                    raise UsageError("The desk is closed; load the model again.")
+                self._inbox.put(job)
+        except CopydeskError as error:
+            future.set_exception(error)
+        return future
+
+    def check(self, task: Task) -> None:
+        """Refuse a task that cannot be answered whatever the text. Errors: `SchemaError`."""
+        self._grammar(task, Bounds.of(""))
+
+    def close(self) -> None:
+        """Stop. Answers in progress fail; calling it again does nothing."""
+        with self._preparing:
+            if self._closed:
+                return
+            self._closed = True
+            self._inbox.put(None)
+        self._thread.join()
+
+    def _work(self) -> None:
+        scheduler = Scheduler(self._engine)
+        while True:
+            try:
+                job = self._inbox.get(block=scheduler.idle)
+            except queue.Empty:
+                scheduler.step()
+                continue
+            if job is None:
+                scheduler.close(UsageError("The model was closed before the answer was there."))
+                return
+            scheduler.add(job)
+
+    def _job(self, request: Request, future: Future[Answer[Any]]) -> AnswerJob:
+        started = time.perf_counter()
+        source.check(request.text)
+        text, tokens = request.text, self._tokenizer.encode(request.text)
+        with self._preparing:
+            prompt = self._prompt(request.task)
+            grammar, shortest = self._grammar(request.task, Bounds.of(text))
+        around = len(prompt.prefix) + len(prompt.suffix)
+        most = self._engine.context_length - around - self._reserve(request, grammar, shortest)
+        if most < 1:
+            raise LengthError(
+                f"The instruction ({around} tokens) and the shortest answer ({len(shortest)}) leave no room for a text "
+                f"in the model's context of {self._engine.context_length} tokens; ask for less, or load another model."
+            )
+        if len(tokens) > most:
+            if not request.truncate:
+                raise TextError(
+                    f"The text is {len(tokens):,} tokens long, but at most {most:,} fit beside instruction and answer; "
+                    "shorten it, or have it cut (truncate=True, --truncate).",
+                    code="too_long",
+                )
+            text, tokens = source.cut(text, tokens, most, self._tokenizer)
+        left = self._engine.context_length - around - len(tokens)
+        room = request.max_tokens or max(2 * len(shortest), _ROOM + _ROOM_PER_TOKEN * len(tokens))
+        room = min(room, left)
+        if len(shortest) > room:
+            raise LengthError(
+                f"What the schema requires takes {len(shortest)} tokens at least, and the answer may have {room}; "
+                "allow more (max_tokens), or require less."
+            )
+        return AnswerJob(
+            request=request,
+            text=text,
+            text_tokens=tokens,
+            prompt=prompt,
+            grammar=grammar,
+            shortest=shortest,
+            room=room,
+            canonical=self._canonical,
+            closing=self._closing,
+            proposal=Proposal(request.draft.text, self._tokenizer) if request.draft else None,
+            future=future,
+            engine_name=self._engine.name,
+            model_name=self._engine.model,
+            started=started,
+        )
+
+    def _reserve(self, request: Request, grammar: Grammar | Choice, shortest: tuple[int, ...]) -> int:
+        """Tokens of the context kept for the answer."""
+        if isinstance(grammar, Choice):
+            return grammar.longest
+        usual = min(_LEFT_FOR_ANSWERS, self._engine.context_length // 4)
+        return max(len(shortest), min(usual, request.max_tokens or usual))
+
+    def _prompt(self, task: Task) -> Prompt:
+        return _remembered(self._prompts, task.instruction, lambda: self._render(task))
+
+    def _grammar(self, task: Task, bounds: Bounds) -> Compiled:
+        if task.schema is None:
+            return _remembered(
+                self._compiled, task.labels, lambda: self._with_shortest(Choice(task.labels, self._tokenizer))
+            )
+        schema = task.schema.json
+        try:
+            key = (json.dumps(schema), bounds)
+        except (TypeError, ValueError) as error:
+            raise SchemaError(f"The schema is no JSON: {error}.", code="invalid_schema") from error
+        return _remembered(self._compiled, key, lambda: self._with_shortest(self._compile(schema, bounds)))
+
+    def _compile(self, schema: Any, bounds: Bounds) -> Grammar:
+        tokenizer = self._tokenizer.grammar_tokenizer(self._engine.vocab_size)
+        return Grammar(schema, bounds, tokenizer, self._canonical)
+
+    def _with_shortest(self, grammar: Grammar | Choice) -> Compiled:
+        shortest = self._closing.of(grammar.start(), (), _LONGEST_SHORTEST)
+        if shortest is None:
+            raise LengthError(f"What the schema requires takes more than {_LONGEST_SHORTEST:,} tokens; require less.")
+        return grammar, shortest
+
+
+def _remembered(kept: OrderedDict[Any, Thing], key: Any, make: Callable[[], Thing]) -> Thing:
+    """What is kept under `key`, made if need be; what was longest unused goes."""
+    if key not in kept:
+        kept[key] = make()
+        if len(kept) > _REMEMBERED:
+            kept.popitem(last=False)
+    kept.move_to_end(key)
+    return kept[key]

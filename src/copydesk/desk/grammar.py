@@ -1,0 +1,110 @@
+"""JSON answers held to a schema by llguidance, in one layout: one line, `", "` and `": "`, the short escapes.
+
+Knows nothing of models or of how a token is chosen.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+from llguidance import LLMatcher
+
+from copydesk.desk.bounds import Bounds
+from copydesk.desk.canonical import Canonical
+from copydesk.desk.schema import prepare
+from copydesk.errors import SchemaError
+from copydesk.types import Json
+
+if TYPE_CHECKING:
+    from llguidance import LLTokenizer
+    from llguidance._lib import JsonCompileOptions
+
+_LAYOUT: JsonCompileOptions = {
+    "item_separator": ", ",
+    "key_separator": ": ",
+    "whitespace_flexible": False,
+    # Without `u`: with it, `\u000a` would be legal where `\n` is meant.
+    "json_allowed_escapes": 'nrbtf\\"',
+}
+
+
+class Grammar:
+    """All answers that satisfy a schema, and their bounds. Compiled once; `start` is cheap."""
+
+    def __init__(self, schema: Json, bounds: Bounds, tokenizer: LLTokenizer, canonical: Canonical) -> None:
+        """Errors: `SchemaError` as `prepare`, also for a schema that is too large."""
+        grammar = LLMatcher.grammar_from_json_schema(prepare(schema, bounds), overrides=_LAYOUT)
+        self._matcher = LLMatcher(tokenizer, grammar, log_level=0)
+        self._canonical = canonical
+        if self._matcher.is_error():
+            raise _refusal(self._matcher)
+
+    def start(self) -> JsonState:
+        """The empty answer."""
+        return JsonState(self._matcher.deep_copy(), self._canonical, [])
+
+
+class JsonState:
+    """A legal beginning of a JSON answer. Satisfies `State`."""
+
+    listed: tuple[int, ...] = ()
+
+    def __init__(self, matcher: LLMatcher, canonical: Canonical, tokens: list[int]) -> None:
+        self._matcher = matcher
+        self._canonical = canonical
+        self._tokens = tokens
+
+    @property
+    def finished(self) -> bool:
+        """Whether nothing may follow."""
+        return self._matcher.is_stopped()
+
+    def forced(self) -> tuple[int, ...]:
+        """Accept the tokens of the text that the schema forces here, and return them."""
+        text = self._matcher.compute_ff_bytes()
+        if not text:
+            return ()
+        tokens, standing = self._canonical.split(self._tokens, text)
+        accepted = self._matcher.try_consume_tokens(list(tokens))
+        if not self._matcher.is_stopped() and accepted > standing:
+            self._matcher.rollback(accepted - standing)
+            accepted = standing
+        self._tokens += tokens[:accepted]
+        return tokens[:accepted]
+
+    def allows(self, token: int) -> bool:
+        """Whether a token is legal here."""
+        return self._matcher.validate_tokens([token]) == 1
+
+    def accept(self, token: int) -> bool:
+        """Append a token if it is legal; returns whether it was."""
+        if self._matcher.try_consume_tokens([token]) != 1:
+            return False
+        self._tokens.append(token)
+        return True
+
+    def rewind(self, count: int) -> None:
+        """Take back the last `count` tokens."""
+        if count:
+            self._matcher.rollback(count)
+            del self._tokens[-count:]
+
+    def best(self, scores: np.ndarray) -> int:
+        """The legal token of the highest score, ties by lowest id. Errors: `SchemaError` where the grammar gives up."""
+        mask = np.frombuffer(self._matcher.compute_bitmask(), dtype=np.uint8)
+        legal = np.unpackbits(mask, count=len(scores), bitorder="little").astype(bool)
+        if not legal.any():
+            raise _refusal(self._matcher)
+        return int(np.where(legal, scores, -np.inf).argmax())
+
+    def copy(self) -> Self:
+        """An independent state at the same place."""
+        return type(self)(self._matcher.deep_copy(), self._canonical, self._tokens.copy())
+
+
+def _refusal(matcher: LLMatcher) -> SchemaError:
+    reason = matcher.get_error().splitlines()
+    return SchemaError(
+        f"The schema as a whole is not supported: {reason[0] if reason else 'it leads into a dead end'}. Simplify it."
+    )

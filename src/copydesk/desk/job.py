@@ -1,0 +1,118 @@
+"""One request on its way: everything that is settled before a token is written, and its answer afterwards.
+
+Knows nothing of threads or of other requests.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Generator
+from concurrent.futures import Future, InvalidStateError
+from dataclasses import dataclass
+from typing import Any
+
+from copydesk.desk.answer import fields, parsed
+from copydesk.desk.canonical import Canonical
+from copydesk.desk.choice import Choice
+from copydesk.desk.choosing import Choosing
+from copydesk.desk.closing import Closing
+from copydesk.desk.grammar import Grammar
+from copydesk.desk.prompt import Prompt
+from copydesk.desk.proposal import Proposal
+from copydesk.desk.request import Request
+from copydesk.desk.scheduler import Effort
+from copydesk.desk.writer import Writer, Written
+from copydesk.engines.protocol import Engine, Read, Scores
+from copydesk.types import Answer, Usage
+
+
+@dataclass(slots=True)
+class AnswerJob:
+    """Satisfies the scheduler's `Job`."""
+
+    request: Request
+    text: str
+    """What is read of the request's text."""
+    text_tokens: list[int]
+    prompt: Prompt
+    grammar: Grammar | Choice
+    shortest: tuple[int, ...]
+    room: int
+    canonical: Canonical
+    closing: Closing
+    proposal: Proposal | None
+    future: Future[Answer[Any]]
+    engine_name: str
+    model_name: str
+    started: float
+    """`time.perf_counter()` when it was asked for."""
+
+    @property
+    def prefix(self) -> tuple[int, ...]:
+        """How the prompt begins."""
+        return self.prompt.prefix
+
+    def write(self, engine: Engine, sequence: int, held: int) -> Generator[Read, list[Scores], Written]:
+        """Write the answer in a sequence that already holds `held` tokens of the prompt."""
+        prompt = [*self.prompt.prefix, *self.text_tokens, *self.prompt.suffix]
+        return Writer(
+            self.grammar.start(),
+            prompt[held:],
+            self.room,
+            self.shortest,
+            engine=engine,
+            sequence=sequence,
+            canonical=self.canonical,
+            closing=self.closing,
+            choosing=Choosing(self.request.temperature, self.request.seed),
+            proposal=self.proposal,
+        ).run()
+
+    def is_cancelled(self) -> bool:
+        """Whether nobody waits for the answer any more."""
+        return self.future.cancelled()
+
+    def finish(self, written: Written, effort: Effort) -> None:
+        """Hand over the answer."""
+        answer = self._answer(written, effort)
+        if self.future.set_running_or_notify_cancel():
+            self.future.set_result(answer)
+
+    def fail(self, error: Exception) -> None:
+        """Hand over the reason why there is none."""
+        try:
+            if self.future.set_running_or_notify_cancel():
+                self.future.set_exception(error)
+        except InvalidStateError:  # it is done already
+            return
+
+    def _answer(self, written: Written, effort: Effort) -> Answer[Any]:
+        pieces = [self.canonical.text((token,)) for token in written.tokens]
+        value: Any
+        labels: dict[str, float] = {}
+        found = {}
+        if isinstance(self.grammar, Choice):
+            value = self.grammar.label(written.tokens)
+            labels = self.grammar.probabilities(written.listed)
+        else:
+            text = b"".join(pieces).decode()
+            value = parsed(text)
+            found = fields(text, pieces, written.probabilities, self.text)
+        opened = len(written.probabilities)
+        prompt_tokens = len(self.prompt.prefix) + len(self.text_tokens) + len(self.prompt.suffix)
+        return Answer(
+            value=value,
+            fields=found,
+            confidence=math.prod(written.probabilities.values()),
+            verified=True,
+            draft=self.request.draft.source if self.request.draft else None,
+            accepted=(written.kept / opened if opened else 1.0) if self.request.draft else None,
+            passes=effort.passes,
+            model=self.model_name,
+            engine=self.engine_name,
+            usage=Usage(prompt_tokens, effort.cached_tokens, len(written.tokens)),
+            ms=(time.perf_counter() - self.started) * 1e3,
+            truncated=len(self.text) < len(self.request.text),
+            labels=labels,
+        )

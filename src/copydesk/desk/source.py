@@ -1,0 +1,51 @@
+"""The text of a request: whether it can be read at all, and cutting one that is too long at a sentence end.
+
+Knows nothing of tasks.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from copydesk.errors import TextError
+
+if TYPE_CHECKING:
+    from copydesk.models.tokenizer import Tokenizer
+
+_SENTENCE_END = re.compile(r"[。！？!?…；;]+[”’\"'）)」』]*|\.(?=\s)|\n")
+
+
+def check(text: str) -> None:
+    """Errors: `TextError` `empty_text` or `invalid_text`, saying what is wrong where."""
+    if not text.strip():
+        raise TextError("The text is empty; give some text to work on.", code="empty_text")
+    if "\0" in text:
+        raise TextError(f"The text holds a NUL byte at character {text.index(chr(0))}; it is no plain text.")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise TextError(
+            f"The text holds a lone surrogate at character {error.start}; decode its bytes with errors='replace'."
+        ) from error
+
+
+def cut(text: str, tokens: list[int], most: int, tokenizer: Tokenizer) -> tuple[str, list[int]]:
+    """The longest beginning of `text` of at most `most` tokens that ends a sentence, and its tokens.
+
+    Where there is no sentence end it ends a word, or wherever the tokens end. `tokens` are those of the whole text.
+    """
+    beginning = b"".join(map(tokenizer.token_bytes, tokens[:most])).decode(errors="ignore")
+    ends = [match.end() for match in _SENTENCE_END.finditer(beginning)]
+    while True:
+        kept = beginning[: ends.pop()] if ends else _to_word(beginning)
+        kept_tokens = tokenizer.encode(kept)
+        if len(kept_tokens) <= most or not kept:
+            return kept, kept_tokens
+        if not ends:
+            beginning = beginning[:-1]
+
+
+def _to_word(text: str) -> str:
+    space = max(text.rfind(" "), text.rfind("\t"), text.rfind("，"), text.rfind(","))
+    return text[:space] if space > 0 else text

@@ -1,0 +1,192 @@
+"""One answer in the making: it asks for tokens to be read and, given their scores, lets stand, corrects and goes on.
+
+A generator: whoever runs it gathers what many of them ask for into one engine call. Knows nothing of schemas, texts or
+other answers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+import numpy as np
+
+from copydesk.desk.canonical import Canonical
+from copydesk.desk.choosing import Choosing
+from copydesk.desk.closing import Closing
+from copydesk.desk.proposal import Proposal
+from copydesk.desk.state import State
+from copydesk.engines.protocol import Engine, Read, Scores, Wanted
+
+_NEAR_THE_END = 32
+"""Tokens, beside twice the shortest answer, from which on every token is checked to leave room for an end."""
+
+
+@dataclass(slots=True)
+class Written:
+    """A finished answer as tokens, and what the model said of them."""
+
+    tokens: list[int] = field(default_factory=list)
+    probabilities: dict[int, float] = field(default_factory=dict)
+    """Of the open tokens, by their index: the model's own probability, 0 for one chosen only to come to an end."""
+    listed: dict[tuple[int, ...], dict[int, float]] = field(default_factory=dict)
+    """Log-probabilities of the tokens that the grammar wanted listed, by the tokens before them."""
+    kept: int = 0
+    """Open tokens that the draft proposed and the model let stand."""
+
+
+@dataclass(slots=True)
+class _Ahead:
+    """What may follow if the draft is right."""
+
+    state: State
+    proposal: Proposal | None
+    tokens: list[int] = field(default_factory=list)
+    open: list[int] = field(default_factory=list)
+    """Indices into `tokens` where the model chooses; the last may be just past its end."""
+    listed: list[tuple[int, ...]] = field(default_factory=list)
+    """For each of them, the tokens that the grammar wants listed."""
+    proposals: list[Proposal | None] = field(default_factory=list)
+    """For each of them, where the draft stands there."""
+
+
+class Writer:
+    """Writes one answer into one sequence of an engine."""
+
+    def __init__(
+        self,
+        state: State,
+        prompt: Sequence[int],
+        room: int,
+        shortest: Sequence[int],
+        *,
+        engine: Engine,
+        sequence: int,
+        canonical: Canonical,
+        closing: Closing,
+        choosing: Choosing,
+        proposal: Proposal | None = None,
+    ) -> None:
+        """`prompt` is what of the prompt the sequence has not read, at least a token; `room` the most answer tokens.
+
+        `shortest` is the shortest answer, as `closing` gives it; it fits into `room`.
+        """
+        self._state = state
+        self._unread = list(prompt)
+        self._room = room
+        self._engine = engine
+        self._sequence = sequence
+        self._canonical = canonical
+        self._closing = closing
+        self._choosing = choosing
+        self._proposal = proposal
+        self._written = Written()
+        self._way_out = (0, tuple(shortest))
+        """A length of the answer, and the tokens that complete it from there."""
+        self._careful_from = room - min(room, 2 * len(shortest) + _NEAR_THE_END)
+
+    def run(self) -> Generator[Read, list[Scores], Written]:
+        """Yields what to read next, receives its scores, returns the answer."""
+        self._force()
+        while not self._state.finished:
+            ahead = self._look_ahead()
+            read = Read(self._sequence, (*self._unread, *ahead.tokens[: ahead.open[-1]]), self._wanted(ahead))
+            self._judge(ahead, (yield read))
+            self._force()
+            if not self._leaves_room():
+                break
+        return self._written
+
+    def _force(self) -> None:
+        """Take in what can only come next."""
+        tokens = self._state.forced()
+        if tokens:
+            self._written.tokens += tokens
+            self._unread += tokens
+            if self._proposal:
+                self._proposal.follow(self._canonical.text(tokens), forced=True)
+
+    def _look_ahead(self) -> _Ahead:
+        """Follow the draft as far as it is legal."""
+        ahead = _Ahead(self._state.copy(), self._proposal.copy() if self._proposal else None)
+        start = len(self._written.tokens)
+        while not ahead.state.finished:
+            if ahead.tokens and start + len(ahead.tokens) >= self._careful_from:
+                break  # every further token is checked before the next
+            proposal = ahead.proposal
+            ahead.open.append(len(ahead.tokens))
+            ahead.listed.append(ahead.state.listed)
+            ahead.proposals.append(proposal.copy() if proposal else None)
+            token = proposal.next() if proposal else None
+            if proposal is None or token is None or not ahead.state.accept(token):
+                break
+            proposal.follow(self._canonical.text((token,)), forced=False)
+            forced = ahead.state.forced()
+            ahead.tokens += (token, *forced)
+            if forced:
+                proposal.follow(self._canonical.text(forced), forced=True)
+        return ahead
+
+    def _wanted(self, ahead: _Ahead) -> tuple[Wanted, ...]:
+        before = len(self._unread) - 1
+        return tuple(Wanted(before + index, listed) for index, listed in zip(ahead.open, ahead.listed, strict=True))
+
+    def _judge(self, ahead: _Ahead, scores: Sequence[Scores]) -> None:
+        """Let stand what the model would have chosen itself; at the first token that it would not, its own goes in."""
+        start = len(self._written.tokens)
+        for number, score in enumerate(scores):
+            index = ahead.open[number]
+            if ahead.listed[number]:
+                path = (*self._written.tokens, *ahead.tokens[:index])
+                self._written.listed[path] = dict(zip(ahead.listed[number], score.listed, strict=True))
+            preference = self._choosing.prefer(score, partial(self._row, index), start + index)
+            drafted = ahead.tokens[index] if index < len(ahead.tokens) else None
+            chosen = preference.first
+            if chosen.token != drafted:
+                ahead.state.rewind(len(ahead.tokens) - index)
+                chosen = preference.within(ahead.state)
+                for token in ahead.tokens[index:] if chosen.token == drafted else (chosen.token,):
+                    ahead.state.accept(token)
+            self._written.probabilities[start + index] = math.exp(min(0.0, chosen.logprob))
+            if chosen.token != drafted:
+                self._correct(ahead, number, chosen.token)
+                return
+            self._written.kept += 1
+        self._unread = ahead.tokens[ahead.open[-1] :]
+        self._written.tokens += ahead.tokens
+        self._state, self._proposal = ahead.state, ahead.proposal
+
+    def _correct(self, ahead: _Ahead, number: int, token: int) -> None:
+        """Keep the draft up to an open position, then `token`."""
+        index = ahead.open[number]
+        excess = ahead.open[-1] - index
+        if excess:
+            self._engine.cut(self._sequence, self._engine.length(self._sequence) - excess)
+        self._written.tokens += (*ahead.tokens[:index], token)
+        self._unread = [token]
+        self._state, self._proposal = ahead.state, ahead.proposals[number]
+        if self._proposal:
+            self._proposal.follow(self._canonical.text((token,)), forced=False)
+
+    def _leaves_room(self) -> bool:
+        """Whether the answer can still come to an end; if not, it is cut back to where it could, and ended."""
+        tokens = self._written.tokens
+        if len(tokens) < self._careful_from:
+            return True
+        way_out: tuple[int, ...] | None = ()
+        if not self._state.finished or len(tokens) > self._room:
+            way_out = self._closing.of(self._state, tokens, self._room - len(tokens))
+        if way_out is not None:
+            self._way_out = (len(tokens), way_out)
+            return True
+        length, way_out = self._way_out
+        tokens[length:] = way_out
+        for index in [index for index in self._written.probabilities if index >= length]:
+            del self._written.probabilities[index]
+        self._written.probabilities.update(dict.fromkeys(range(length, len(tokens)), 0.0))
+        return False
+
+    def _row(self, index: int) -> np.ndarray:
+        return self._engine.row(self._sequence, len(self._unread) - 1 + index)
