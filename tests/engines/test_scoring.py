@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from copydesk.engines.protocol import Wanted
-from copydesk.engines.scoring import check_ascending, log_softmax, score_row
+from copydesk.engines.scoring import log_softmax, score_row
 from copydesk.errors import EngineError
 
 ROWS = arrays(np.float32, st.integers(1, 40), elements=st.floats(-50, 50, width=32))
@@ -63,10 +63,3 @@ def test_damaged_logits_are_no_scores(damage: float) -> None:
     logits = np.array([0, damage, 1], np.float32)
     with pytest.raises(EngineError, match="not numbers"):
         score_row(logits, Wanted(0), np.empty_like(logits))
-
-
-def test_positions_ascend_within_the_tokens() -> None:
-    check_ascending([Wanted(0), Wanted(4)], 5)
-    for wanted in ([Wanted(5)], [Wanted(-1)], [Wanted(1), Wanted(1)], [Wanted(2), Wanted(1)]):
-        with pytest.raises(EngineError, match="must ascend"):
-            check_ascending(wanted, 5)

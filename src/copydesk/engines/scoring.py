@@ -6,7 +6,6 @@ Knows no engine: `logits` may come from any.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,16 +59,3 @@ def _top(logits: Floats, normalizer: float, count: int) -> tuple[tuple[int, floa
     order = np.argsort(-logits[candidates], kind="stable")[:count]
     chosen = candidates[order]
     return tuple((int(token), float(logits[token]) - normalizer) for token in chosen)
-
-
-def check_ascending(wanted: Sequence[Wanted], tokens: int) -> None:
-    """Errors: `EngineError` `engine_failed` unless the positions ascend strictly within `tokens`."""
-    previous = -1
-    for one in wanted:
-        if not previous < one.position < tokens:
-            raise EngineError(
-                f"position {one.position} is wanted after {previous} of {tokens} tokens; "
-                "positions must ascend within the tokens read",
-                code="engine_failed",
-            )
-        previous = one.position

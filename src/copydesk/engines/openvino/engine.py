@@ -12,17 +12,19 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from copydesk.engines.cores import available_cores
 from copydesk.engines.openvino.backbone import Backbone, Segment
 from copydesk.engines.openvino.compression import Bits, Matrix, compress
 from copydesk.engines.openvino.graph import build_backbone
 from copydesk.engines.openvino.head import Head
 from copydesk.engines.openvino.paged import PagedBackbone
-from copydesk.engines.openvino.runtime import EXACT, FAST, FAST_4_BIT, HALF, Setting, available_cores, multiplies_bf16
+from copydesk.engines.openvino.runtime import EXACT, FAST, FAST_4_BIT, HALF, Setting, multiplies_bf16
 from copydesk.engines.openvino.selftest import check
 from copydesk.engines.openvino.stateful import StatefulBackbone
 from copydesk.engines.openvino.tensors import Tensors
 from copydesk.engines.protocol import Read, Scores, Wanted
-from copydesk.engines.scoring import check_ascending, log_softmax, score_row
+from copydesk.engines.scoring import log_softmax, score_row
+from copydesk.engines.validation import check_cut, check_reads
 from copydesk.errors import EngineError
 from copydesk.models.config import ModelConfig
 from copydesk.models.weights import Weights
@@ -88,7 +90,7 @@ class OpenVinoEngine:
         return self._backbone.length(sequence)
 
     def run(self, reads: Sequence[Read]) -> list[list[Scores]]:
-        self._check(reads)
+        check_reads(self, reads)
         before = [self._backbone.length(read.sequence) for read in reads]
         hidden: list[list[NDArray[np.float32]]] = [[] for _ in reads]
         try:
@@ -121,11 +123,7 @@ class OpenVinoEngine:
         return log_softmax(self._head.logits(last.hidden[index : index + 1])[0])
 
     def cut(self, sequence: int, length: int) -> None:
-        if not 0 <= length <= self._backbone.length(sequence):
-            raise EngineError(
-                f"sequence {sequence} of {self._backbone.length(sequence)} tokens cannot be cut to {length}",
-                code="engine_failed",
-            )
+        check_cut(self, sequence, length)
         self._last.pop(sequence, None)
         self._backbone.cut(sequence, length)
 
@@ -136,20 +134,6 @@ class OpenVinoEngine:
     def close(self) -> None:
         self._last.clear()
         self._backbone.close()
-
-    def _check(self, reads: Sequence[Read]) -> None:
-        if len({read.sequence for read in reads}) < len(reads):
-            raise EngineError("a sequence may be read only once a call", code="engine_failed")
-        for read in reads:
-            check_ascending(read.wanted, len(read.tokens))
-            if read.tokens and not 0 <= min(read.tokens) <= max(read.tokens) < self.vocab_size:
-                raise EngineError(f"token ids must lie below {self.vocab_size}", code="engine_failed")
-            length = self._backbone.length(read.sequence) + len(read.tokens)
-            if length > self.context_length:
-                raise EngineError(
-                    f"a sequence of {length} tokens does not fit in the context of {self.context_length}",
-                    code="context_full",
-                )
 
     def _score(self, hidden: NDArray[np.float32], wanted: Sequence[Wanted]) -> list[Scores]:
         self._pass += 1

@@ -5,10 +5,8 @@ The only module that imports `openvino`, so that what is pinned and switched off
 
 from __future__ import annotations
 
-import os
 import sys
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from copydesk.errors import EngineError
@@ -109,32 +107,6 @@ def infer(request: Any) -> None:
 def multiplies_bf16() -> bool:
     """Whether this processor has instructions for bf16."""
     return "BF16" in ov.Core().get_property("CPU", "OPTIMIZATION_CAPABILITIES")
-
-
-def available_cores() -> int:
-    """Physical cores that this process may use: its affinity and its control group's quota count."""
-    if hasattr(os, "sched_getaffinity"):
-        allowed = os.sched_getaffinity(0)
-        cores = {_siblings(cpu) for cpu in allowed}
-        return max(1, min(len(cores), quota(Path("/sys/fs/cgroup/cpu.max")) or len(cores)))
-    return max(1, os.cpu_count() or 1)
-
-
-def _siblings(cpu: int) -> str:
-    """Which core a logical processor belongs to, as the list of the processors on it."""
-    try:
-        return Path(f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list").read_text()
-    except OSError:
-        return str(cpu)
-
-
-def quota(file: Path) -> int | None:
-    """Processors that a control group's `cpu.max` allows, rounded up; None when it sets no limit."""
-    try:
-        limit, period = file.read_text().split()
-        return None if limit == "max" else -(-int(limit) // int(period))
-    except (OSError, ValueError):
-        return None
 
 
 def _first_line(error: Exception) -> str:
