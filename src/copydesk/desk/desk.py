@@ -16,7 +16,6 @@ from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from copydesk.desk import source
-from copydesk.desk.bounds import Bounds
 from copydesk.desk.canonical import Canonical
 from copydesk.desk.choice import Choice
 from copydesk.desk.closing import Closing
@@ -26,6 +25,7 @@ from copydesk.desk.prompt import Prompt
 from copydesk.desk.proposal import Proposal
 from copydesk.desk.request import Request
 from copydesk.desk.scheduler import Scheduler
+from copydesk.desk.schema.bounds import Bounds
 from copydesk.engines.protocol import Engine
 from copydesk.errors import CopydeskError, LengthError, SchemaError, TextError, UsageError
 from copydesk.types import Answer, Task

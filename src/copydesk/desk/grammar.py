@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 from llguidance import LLMatcher
 
-from copydesk.desk.bounds import Bounds
 from copydesk.desk.canonical import Canonical
-from copydesk.desk.schema import prepare
+from copydesk.desk.schema.bounds import Bounds
+from copydesk.desk.schema.prepare import prepare
 from copydesk.errors import SchemaError
 from copydesk.types import Json
 

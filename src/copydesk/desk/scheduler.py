@@ -15,6 +15,7 @@ from copydesk.desk.writer import Written
 from copydesk.engines.protocol import Engine, Read, Scores
 from copydesk.errors import CopydeskError, EngineError
 
+
 @dataclass(frozen=True, slots=True)
 class Effort:
     """What an answer took."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import unquote
 
-from copydesk.desk.keywords import invalid, unsupported
+from copydesk.desk.schema.keywords import invalid, unsupported
 from copydesk.errors import SchemaError
 
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from copydesk.desk import scalars
-from copydesk.desk.bounds import Bounds
-from copydesk.desk.cases import Cases
-from copydesk.desk.conjunction import Conjunction, Nodes
-from copydesk.desk.keywords import unsupported
+from copydesk.desk.schema import scalars
+from copydesk.desk.schema.bounds import Bounds
+from copydesk.desk.schema.cases import Cases
+from copydesk.desk.schema.conjunction import Conjunction, Nodes
+from copydesk.desk.schema.keywords import unsupported
 from copydesk.types import Json
 
 _LONGEST_KEY = 64

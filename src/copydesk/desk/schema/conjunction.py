@@ -13,8 +13,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from copydesk.desk.document import FORBIDDEN, Node
-from copydesk.desk.keywords import TYPES, types, unsupported
+from copydesk.desk.schema.document import FORBIDDEN, Node
+from copydesk.desk.schema.keywords import TYPES, types, unsupported
 
 Nodes = tuple[Node, ...]
 """Schema nodes that hold at once."""

@@ -13,9 +13,9 @@ from typing import Any
 
 from llguidance import LLMatcher
 
-from copydesk.desk.conjunction import Conjunction, both_types, type_of
-from copydesk.desk.formats import FORMATS, FREE, INTEGER_RANGES
-from copydesk.desk.keywords import unsupported
+from copydesk.desk.schema.conjunction import Conjunction, both_types, type_of
+from copydesk.desk.schema.formats import FORMATS, FREE, INTEGER_RANGES
+from copydesk.desk.schema.keywords import unsupported
 from copydesk.types import Json
 
 _LARGEST_INTEGER = 10**18

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from copydesk.desk import scalars
-from copydesk.desk.bounds import Bounds
-from copydesk.desk.cases import Cases
-from copydesk.desk.conjunction import Conjunction, Nodes
-from copydesk.desk.conjunction import key as value_key
-from copydesk.desk.document import Document
-from copydesk.desk.keywords import invalid, unsupported
-from copydesk.desk.properties import Objects
+from copydesk.desk.schema import scalars
+from copydesk.desk.schema.bounds import Bounds
+from copydesk.desk.schema.cases import Cases
+from copydesk.desk.schema.conjunction import Conjunction, Nodes
+from copydesk.desk.schema.conjunction import key as value_key
+from copydesk.desk.schema.document import Document
+from copydesk.desk.schema.keywords import invalid, unsupported
+from copydesk.desk.schema.objects import Objects
 from copydesk.types import Json
 
 _DEPTHS = (6, 24)

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise, permutations
 
-from copydesk.desk.conjunction import Conjunction, Nodes, both_types, key, own, type_of
-from copydesk.desk.document import Document, Node
-from copydesk.desk.keywords import check, unsupported
+from copydesk.desk.schema.conjunction import Conjunction, Nodes, both_types, key, own, type_of
+from copydesk.desk.schema.document import Document, Node
+from copydesk.desk.schema.keywords import check, unsupported
 
 _MOST = 256
 """Cases of one node; a schema with more is refused."""
