@@ -184,7 +184,6 @@ class TestUsage:
             ["classify", "--task", "agnews", "--labels", "a,b", "text"],
             ["eval", "gold.jsonl"],
             ["export", "folder"],
-            ["extract", "--engine", "nonsense", "text"],
         ],
     )
     def test_wrong_usage_is_said_on_standard_error(
@@ -222,14 +221,21 @@ class TestModels:
         assert (code, lines) == (1, [])
         only_line(err)
 
-    def test_a_state_folder_that_cannot_be_written_is_said_and_work_goes_on(
+    def test_an_engine_that_there_is_not_is_wrong_usage(self, run: Run) -> None:
+        code, lines, err = run("extract", "--engine", "nonsense", TEXT)
+        assert (code, lines) == (2, [])
+        assert "openvino" in only_line(err)
+
+    def test_a_state_folder_that_cannot_be_written_stops_nothing(
         self, run: Run, choice: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         (tmp_path / "file").touch()
         monkeypatch.setenv("COPYDESK_HOME", str(tmp_path / "file" / "home"))
         code, lines, err = run("extract", "--schema", choice, TEXT)
-        assert (code, len(lines)) == (0, 1)
-        assert "COPYDESK_HOME" in only_line(err)
+        assert (code, len(lines), err) == (0, 1, "")
+        code, (report,), err = run("doctor")
+        assert (code, report["folders"][0]["writable"]) == (0, False)
+        assert str(tmp_path / "file" / "home") in only_line(err)
 
     def test_export_writes_a_folder_that_answers_alike(self, run: Run, tmp_path: Path) -> None:
         code, (line,), err = run("export", "--format", "hf", str(tmp_path / "hf"))

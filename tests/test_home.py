@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from copydesk.home import home, state_folder, why_not_writable
+from copydesk.home import home, why_not_writable
 
 
 def test_home_is_where_the_environment_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -28,26 +28,19 @@ def test_home_is_otherwise_in_the_users_cache(
     assert home().name == "copydesk"
 
 
-def test_a_state_folder_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COPYDESK_HOME", str(tmp_path / "new"))
-    folder = state_folder("graphs")
-    assert folder == tmp_path / "new" / "graphs"
-    assert folder.is_dir()
+@pytest.mark.parametrize("folder", ["", "a/b"])
+def test_a_folder_that_is_there_or_can_be_made_is_writable_and_not_made(tmp_path: Path, folder: str) -> None:
+    assert why_not_writable(tmp_path / folder) is None
+    assert list(tmp_path.iterdir()) == []
 
 
-def test_a_folder_that_cannot_be_made_is_said_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    (tmp_path / "file").write_text("in the way")
-    monkeypatch.setenv("COPYDESK_HOME", str(tmp_path / "file"))
-    assert state_folder("graphs") is None
-    assert state_folder("graphs") is None
-    assert [record.getMessage().count("COPYDESK_HOME") for record in caplog.records] == [1]
-    assert "Not a directory" in caplog.text
+@pytest.mark.parametrize("folder", ["file", "file/home"])
+def test_a_file_in_the_way_is_named(tmp_path: Path, folder: str) -> None:
+    (tmp_path / "file").touch()
+    assert why_not_writable(tmp_path / folder) == f"{tmp_path / 'file'} is a file"
 
 
-def test_a_folder_without_permission_is_not_writable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert why_not_writable(tmp_path) is None
+def test_a_missing_permission_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # The superuser may write anywhere, so what the system would say to others is put in its mouth.
     monkeypatch.setattr(os, "access", lambda folder, mode: False)
-    assert why_not_writable(tmp_path) == "Permission denied"
+    assert why_not_writable(tmp_path / "home") == f"no permission to write to {tmp_path}"

@@ -18,6 +18,7 @@ import copydesk
 from copydesk import Answer, Failure, Model
 from copydesk.errors import AnswerError, LengthError, ModelError, SchemaError, TextError, UsageError
 from copydesk.tasks.builtin import ADDRESS, ADDRESS_FIELDS, AGNEWS, AGNEWS_LABELS
+from tiny_model import SHAPE, write_tokenizer
 
 TEXT = "天津市河西区珠江道21号"
 CHOICE = {"type": "object", "properties": {"kind": {"enum": ["a", "b"]}}, "required": ["kind"]}
@@ -257,3 +258,22 @@ def test_cut_off_weights_are_refused(tiny_model: Path, tmp_path: Path) -> None:
 def test_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ModelError):
         copydesk.load(tmp_path / "none")
+
+
+def test_a_gguf_file_is_loaded_with_the_tokenizer_beside_it(tmp_path: Path) -> None:
+    pytest.importorskip("ik_llama_cpp", reason="copydesk[llamacpp] is not installed")
+    pytest.importorskip("gguf", reason="gguf is not installed")
+    from engines.random_gguf import write_gguf
+
+    file = write_gguf(write_tokenizer(tmp_path) / "some.gguf", SHAPE)
+    for path in (file, tmp_path):
+        with copydesk.load(path) as model:
+            answer = model.classify(TEXT)
+        assert (answer.engine, answer.model) == ("llamacpp", "some")
+        assert answer.value in AGNEWS_LABELS
+
+
+def test_a_gguf_file_without_a_tokenizer_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "some.gguf").touch()
+    with pytest.raises(ModelError, match=r"tokenizer\.json"):
+        copydesk.load(tmp_path / "some.gguf")

@@ -13,7 +13,7 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from engines.random_folders import Shape, write_folder
 
 CONTROL_TOKENS = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
-CONTEXT_LENGTH = 512
+SHAPE = Shape(vocab_size=400)
 
 _CORPUS = [
     '{"province": "天津市", "city": "天津市", "district": "河西区", "specific_location": "", "name": "", "phone": ""}',
@@ -28,9 +28,13 @@ _TEMPLATE = (
 
 def write_tiny_model(folder: Path, *, seed: int = 0) -> Path:
     """Fill `folder` (made if need be) with the model; `seed` sets its weights."""
+    write_folder(folder, SHAPE, "nano", seed=seed)
+    return write_tokenizer(folder)
+
+
+def write_tokenizer(folder: Path) -> Path:
+    """Add only the tokenizer's files to `folder`."""
     tokenizer = _tokenizer()
-    shape = Shape(vocab_size=tokenizer.get_vocab_size(), max_position_embeddings=CONTEXT_LENGTH)
-    write_folder(folder, shape, "nano", seed=seed)
     tokenizer.save(str(folder / "tokenizer.json"))
     _write_json(folder / "tokenizer_config.json", {"eos_token": "<|im_end|>", "chat_template": _TEMPLATE})
     _write_json(folder / "generation_config.json", {"eos_token_id": tokenizer.token_to_id("<|im_end|>")})
@@ -42,7 +46,7 @@ def _tokenizer() -> Tokenizer:
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
     alphabet = pre_tokenizers.ByteLevel.alphabet()
-    trainer = trainers.BpeTrainer(vocab_size=400, initial_alphabet=alphabet, special_tokens=CONTROL_TOKENS)
+    trainer = trainers.BpeTrainer(vocab_size=SHAPE.vocab_size, initial_alphabet=alphabet, special_tokens=CONTROL_TOKENS)
     tokenizer.train_from_iterator(_CORPUS, trainer)
     return tokenizer
 

@@ -113,6 +113,9 @@ def _doctor(arguments: argparse.Namespace) -> int:
     from copydesk.doctor import examine
 
     report = examine(arguments.model, arguments.engine)
+    for folder in report["folders"]:
+        if not folder["writable"]:
+            output.say(f"{folder['path']} cannot be written: {folder['why']}.")
     output.put(report, indented=sys.stdout.isatty())
     return FAILED if "error" in report["chosen"] else DONE
 

@@ -1,16 +1,12 @@
-"""Where this machine keeps copydesk's state: a folder each under `COPYDESK_HOME`, by default the user's cache folder.
+"""Where this machine keeps copydesk's state: under `COPYDESK_HOME`, by default in the user's cache folder.
 
-Knows nothing of what is kept. State only saves time: where it cannot be kept, that is said once and work goes on.
+Knows nothing of what is kept.
 """
 
 from __future__ import annotations
 
-import functools
-import logging
 import os
 from pathlib import Path
-
-_log = logging.getLogger(__name__)
 
 
 def home() -> Path:
@@ -23,29 +19,9 @@ def home() -> Path:
     return platformdirs.user_cache_path("copydesk", appauthor=False)
 
 
-def state_folder(name: str) -> Path | None:
-    """The folder for one kind of state, made if need be; None, with one warning, where it cannot be written."""
-    return _usable(home() / name)
-
-
 def why_not_writable(folder: Path) -> str | None:
-    """What keeps `folder` from being made or written; None if nothing does. Makes the folder."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        return error.strerror or str(error)
-    return None if os.access(folder, os.W_OK | os.X_OK) else "Permission denied"
-
-
-@functools.cache
-def _usable(folder: Path) -> Path | None:
-    reason = why_not_writable(folder)
-    if reason is None:
-        return folder
-    _log.warning(
-        "%s cannot be written (%s): going on without, which takes longer to start. "
-        "Set COPYDESK_HOME to a folder that can be written.",
-        folder,
-        reason,
-    )
-    return None
+    """What keeps `folder` from being written, or made where it is not there yet; None if nothing does."""
+    existing = next(path for path in (folder, *folder.parents) if os.path.exists(path))
+    if not existing.is_dir():
+        return f"{existing} is a file"
+    return None if os.access(existing, os.W_OK | os.X_OK) else f"no permission to write to {existing}"

@@ -238,15 +238,17 @@ def load(
     context_length: int | None = None,
     threads: int | None = None,
 ) -> Model:
-    """Load a model: the built-in one (None), a folder, or a hub id such as `Qwen/Qwen3-0.6B`.
+    """Load a model: the built-in one (None), a folder, a hub id such as `Qwen/Qwen3-0.6B`, or a GGUF file.
 
+    A GGUF file needs the model's `tokenizer.json` and `tokenizer_config.json` beside it.
     `engine` is `auto`, `openvino` or `llamacpp`. `bits` (4, 8, or 16 for none) quantises the weights while loading, by
     default to 8 for large models. `context_length` caps the tokens of prompt and answer together, `threads` the cores.
     Errors: `ModelError` (not found, incomplete, unsupported), `EngineError` (missing, unfit), `UsageError`.
     """
-    folder = resolve(None if model is None else fspath(model))
-    loaded = load_engine(engine, folder, bits=bits, context_length=context_length, threads=threads)
-    return Model(loaded, Tokenizer(folder), builtin=folder == BUILTIN_FOLDER)
+    path = resolve(None if model is None else fspath(model))
+    tokenizer = Tokenizer(path if path.is_dir() else path.parent)
+    loaded = load_engine(engine, path, bits=bits, context_length=context_length, threads=threads)
+    return Model(loaded, tokenizer, builtin=path == BUILTIN_FOLDER)
 
 
 def _typed(answer: Answer[Any], task: Task) -> Answer[Any]:

@@ -10,6 +10,7 @@ from typing import Literal
 
 from copydesk.engines.protocol import Engine
 from copydesk.errors import ModelError, UsageError
+from copydesk.models.resolve import is_gguf
 
 NAMES = ("openvino", "llamacpp")
 """The engines that `load_engine` knows, beside `auto`."""
@@ -47,8 +48,7 @@ def load_engine(
 
 def choose(folder: Path) -> str:
     """The name of the engine that `auto` takes for the model at `folder`."""
-    has_only_gguf = folder.is_dir() and any(folder.glob("*.gguf")) and not any(folder.glob("*.safetensors"))
-    return "llamacpp" if folder.suffix == ".gguf" or has_only_gguf else "openvino"
+    return "llamacpp" if is_gguf(folder) else "openvino"
 
 
 def gguf_file(path: Path) -> Path:

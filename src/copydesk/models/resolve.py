@@ -20,6 +20,7 @@ _HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
 def resolve(name: str | None) -> Path:
     """The folder of the model called `name`: the built-in one by default, a path to a folder, or a hub id `owner/name`.
 
+    A GGUF file, and a folder that holds one instead of safetensors, are taken as they are.
     Errors: `ModelError` `model_not_found` when there is none, `model_invalid` for a folder that is empty, no model
     folder, or not downloaded in full.
     """
@@ -28,7 +29,8 @@ def resolve(name: str | None) -> Path:
         return BUILTIN_FOLDER
     folder = Path(name).expanduser()
     if folder.exists():
-        check_folder(folder)
+        if not is_gguf(folder):
+            check_folder(folder)
         return folder
     if not _HUB_ID.fullmatch(name) or name.startswith("."):
         raise ModelError(
@@ -39,6 +41,13 @@ def resolve(name: str | None) -> Path:
     fetched = fetch(name, _is_complete)
     check_folder(fetched)
     return fetched
+
+
+def is_gguf(path: Path) -> bool:
+    """Whether the model at `path` is a GGUF file, or a folder that holds one instead of safetensors."""
+    if path.is_dir():
+        return any(path.glob("*.gguf")) and not any(path.glob("*.safetensors"))
+    return path.suffix == ".gguf"
 
 
 def check_folder(folder: Path) -> None:
