@@ -89,7 +89,9 @@ class Feeder:
         return block
 
     def close(self) -> None:
-        """Ends the workers and removes the folder."""
+        """Ends the workers and removes the folder; a second call does nothing."""
+        if not self.folder.exists():
+            return
         (self.folder / "stop").touch()
         for worker in self._workers:
             try:

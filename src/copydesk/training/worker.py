@@ -49,7 +49,7 @@ class Mixer:
         self._rng = random.Random(seed)
         self._numpy = np.random.default_rng(seed)
         self._streams = [self._open(source) for source in recipe.sources]
-        self._drawn = [0.0] * len(recipe.sources)
+        self._owed = [0.0] * len(recipe.sources)
         self._pool: list[Segment] = []
         self._pooled = 0
 
@@ -58,15 +58,13 @@ class Mixer:
         size: BlockSize = self.recipe.block
         shares = [source.share(progress) for source in self.recipe.sources]
         while self._pooled < size.tokens * _SPARE:
-            # The source that is furthest behind its share is drawn next; old debts fade as the mixture changes.
-            index = min(
-                (index for index, share in enumerate(shares) if share > 0), key=lambda i: self._drawn[i] / shares[i]
-            )
+            index = max((i for i, share in enumerate(shares) if share > 0), key=self._owed.__getitem__)
             drawn = self._draw(index)
-            self._drawn[index] += max(1, sum(len(segment.tokens) for segment in drawn))
+            tokens = sum(len(segment.tokens) for segment in drawn)
+            self._owed = [owed + tokens * share / sum(shares) for owed, share in zip(self._owed, shares, strict=True)]
+            self._owed[index] -= max(1, tokens)
             self._pool += drawn
-            self._pooled += sum(len(segment.tokens) for segment in drawn)
-        self._drawn = [drawn * 0.5 for drawn in self._drawn]
+            self._pooled += tokens
         self._rng.shuffle(self._pool)
         flat = pack(self._pool, size, self._numpy)
         self._pooled = sum(len(segment.tokens) for segment in self._pool)
