@@ -6,7 +6,6 @@ command line and no HTTP.
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
 import threading
@@ -101,7 +100,7 @@ class Model:
     ) -> Answer[Any]:
         """As `extract`, without blocking the event loop. Cancelling it cancels the answer."""
         task = self._extraction(schema)
-        return _typed(await asyncio.wrap_future(self._submit(task, text, options)), task)
+        return _typed(await _awaited(self._submit(task, text, options)), task)
 
     @overload
     def extract_many(
@@ -149,7 +148,7 @@ class Model:
         self, text: str, labels: Sequence[str] | Task | None = None, **options: Unpack[Options]
     ) -> Answer[str]:
         """As `classify`, without blocking the event loop. Cancelling it cancels the answer."""
-        return await asyncio.wrap_future(self._submit(self._classification(labels), text, options))
+        return await _awaited(self._submit(self._classification(labels), text, options))
 
     def classify_many(
         self,
@@ -249,6 +248,12 @@ def load(
     tokenizer = Tokenizer(path if path.is_dir() else path.parent)
     loaded = load_engine(engine, path, bits=bits, context_length=context_length, threads=threads)
     return Model(loaded, tokenizer, builtin=path == BUILTIN_FOLDER)
+
+
+async def _awaited(future: Future[Answer[Any]]) -> Answer[Any]:
+    import asyncio  # 20 ms, which a command need not spend
+
+    return await asyncio.wrap_future(future)
 
 
 def _typed(answer: Answer[Any], task: Task) -> Answer[Any]:
