@@ -1,4 +1,4 @@
-"""A whole run in seconds: data from worker processes, training, quantisation, evaluation, export; continued and restarted."""
+"""A whole run in seconds: data from worker processes, training, quantisation, evaluation, export; continued."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import torch
 from toy import people
-from transformers import AutoTokenizer, Qwen3Config, Qwen3ForCausalLM
+from transformers import Qwen3Config, Qwen3ForCausalLM
 
 from copydesk.models.tokenizer import Tokenizer
 from copydesk.models.weights import Weights
@@ -138,7 +138,6 @@ def test_transformers_says_what_our_decoder_says(trained: Path) -> None:
     theirs = model.generate(torch.tensor([asked]), max_new_tokens=40, do_sample=False, pad_token_id=0)[0, len(asked) :]
     assert ours == [token for token in theirs.tolist() if token != end]
     assert len(set(ours)) > 1
-    assert AutoTokenizer.from_pretrained(folder).encode("Bob 307") == tokenizer.encode("Bob 307")
 
 
 def test_a_resumed_run_goes_on_from_where_it_was(trained: Path, data: Path, toy_folder: Path, tmp_path: Path) -> None:
@@ -153,8 +152,8 @@ def test_a_resumed_run_goes_on_from_where_it_was(trained: Path, data: Path, toy_
 
 
 def test_a_run_may_start_from_a_finished_folder(trained: Path, data: Path, toy_folder: Path, tmp_path: Path) -> None:
-    out = train(data, toy_folder, tmp_path / "warm", 3.5, "--init", str(trained / "nano"), "--set", "optimiser.rate=1e-9",
-                "--set", "optimiser.matrix_rate=1e-9")  # fmt: skip
+    still = ["--set", "optimiser.rate=1e-9", "--set", "optimiser.matrix_rate=1e-9"]
+    out = train(data, toy_folder, tmp_path / "warm", 3.5, "--init", str(trained / "nano"), *still)
     before, after = read_weights(trained / "nano"), read_weights(out / "nano")
     for name, weight in before.items():
         torch.testing.assert_close(after[name], weight, atol=1e-4, rtol=1e-3)

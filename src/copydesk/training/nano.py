@@ -5,6 +5,7 @@ The weights' format is that of `models.weights`. Knows nothing of training.
 
 from __future__ import annotations
 
+import gzip
 import json
 import shutil
 from collections.abc import Mapping, Sequence
@@ -13,17 +14,11 @@ from typing import Any
 
 from torch import Tensor
 
+from copydesk.models.tokenizer import read_tokenizer_json
 from copydesk.models.weights import write_quantized
 from copydesk.training.network import Shape
 
-_TOKENIZER_FILES = (
-    "tokenizer.json",
-    "tokenizer.json.gz",
-    "tokenizer_config.json",
-    "chat_template.jinja",
-    "LICENSE",
-    "NOTICE",
-)
+_COPIED = ("tokenizer_config.json", "chat_template.jinja", "LICENSE", "NOTICE")
 QUANTIZATION = {"quant_method": "copydesk", "bits": 8, "scale": "power_of_two_per_row"}
 
 
@@ -38,7 +33,10 @@ def write_nano(
     """Quantises `weights` (Hugging Face names, float32) into `folder`; returns the folder's size in bytes."""
     folder.mkdir(parents=True, exist_ok=True)
     write_quantized(folder, {name: weight.float().cpu().numpy() for name, weight in weights.items()})
-    for name in _TOKENIZER_FILES:
+    # The folder ships inside the package, where every megabyte counts; without a time stamp, equal inputs pack equally.
+    packed = gzip.compress(read_tokenizer_json(tokenizer).encode(), compresslevel=9, mtime=0)
+    (folder / "tokenizer.json.gz").write_bytes(packed)
+    for name in _COPIED:
         if (tokenizer / name).is_file():
             shutil.copyfile(tokenizer / name, folder / name)
     _write(folder / "config.json", shape.to_config(eos_token_ids[0]) | {"quantization_config": QUANTIZATION})
