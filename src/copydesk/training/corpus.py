@@ -15,10 +15,8 @@ from typing import Any
 from copydesk.training.news.rows import read_rows
 from copydesk.training.news.split import split
 
-# There is far more news than address text; these are how often a text is given so that neither task starves the other.
-_ADDRESS_LINES = 12
-_ADDRESS_PARTS = 3
-_LABEL_WORDS = 200
+# How often a text is given, so that no kind starves another: there is far more news than addresses.
+_NEWS, _ADDRESS_LINES, _ADDRESS_PARTS, _LABEL_WORDS = 2, 6, 1, 150
 
 _LABELS = (
     "收货人 收件人 收件 收货 寄件人 接收人 接收者 接收 联系人 姓名 名字 签收人 客户 先生 女士 小姐 老师",
@@ -37,28 +35,18 @@ _CHARACTERS = (
 
 
 def corpus(data: Path) -> Iterator[str]:
-    """All texts, those of addresses several times over. Development and held-out news rows are not among them."""
-    yield from (row.text for row in split(read_rows(data)).train)
+    """All texts, some of them several times. Development and held-out news rows are not among them."""
+    yield from _repeated((row.text for row in split(read_rows(data)).train), _NEWS)
     yield from _repeated(_address_lines(data), _ADDRESS_LINES)
     yield from _repeated(_address_parts(data), _ADDRESS_PARTS)
     yield from _repeated(chain(_LABELS, _CHARACTERS), _LABEL_WORDS)
 
 
 def characters(data: Path) -> str:
-    """Characters that copying needs as one token each: punctuation, GB 2312, names of people and of divisions."""
-    names = chain(
-        _lines(data / "gen" / "surnames.txt"),
-        _strings(json.loads((data / "gen" / "faker_zh_CN_person.json").read_text(encoding="utf-8"))),
-        _divisions(data),
-    )
-    return "".join(sorted({character for text in chain(names, _gb2312(), _LABELS, _CHARACTERS) for character in text}))
-
-
-def _gb2312() -> Iterator[str]:
-    """The 6,763 hanzi of GB 2312, levels 1 and 2."""
-    for row in range(0xB0, 0xF8):
-        for cell in range(0xA1, 0xFF):
-            yield from bytes((row, cell)).decode("gb2312", errors="ignore")
+    """Characters that copying needs as one token each: punctuation, and those of people's names."""
+    surnames = _lines(data / "gen" / "surnames.txt")
+    names = _strings(json.loads((data / "gen" / "faker_zh_CN_person.json").read_text(encoding="utf-8")))
+    return "".join(sorted({character for text in chain(surnames, names, _LABELS, _CHARACTERS) for character in text}))
 
 
 def _address_lines(data: Path) -> Iterator[str]:

@@ -8,6 +8,7 @@ template, and a set of tokens closed under merges. Knows neither tasks nor where
 from __future__ import annotations
 
 import argparse
+import gzip
 import heapq
 import json
 import re
@@ -23,20 +24,19 @@ import tokenizers
 
 from copydesk.errors import UsageError
 from copydesk.models.tokenizer import BYTE_ALPHABET, read_tokenizer_json
+from copydesk.tasks.builtin import ADDRESS, ADDRESS_FIELDS, AGNEWS
+from copydesk.training.corpus import characters, corpus
 
 CONTROL_TOKENS = ("<|endoftext|>", "<|im_start|>", "<|im_end|>", "<think>", "</think>")
 """The control tokens that Qwen3's chat template needs without tools."""
-TEMPLATE_TEXTS = (
-    "system\n",
-    "user\n",
-    "assistant\n",
-    "\n\n",
-    "提取收件人，输出JSON：province, city, district, specific_location, name, phone",
-    '{"province": "", "city": "", "district": "", "specific_location": "", "name": "", "phone": ""}',
-    "Classify the news: World, Sports, Business, Sci/Tech",
-    *("World", "Sports", "Business", "Sci/Tech"),
+PROMPT_TEXTS = (
+    *("system\n", "user\n", "assistant\n", "\n\n"),
+    ADDRESS.instruction,
+    json.dumps(dict.fromkeys(ADDRESS_FIELDS, "")),
+    AGNEWS.instruction,
+    *AGNEWS.labels,
 )
-"""Texts of the built-in tasks' prompts and answers; their tokens are kept."""
+"""Texts of the built-in tasks' prompts and answers, whose tokens are kept."""
 MULTIPLE = 64
 """Vocabulary sizes are multiples of this: matrix kernels like it."""
 # Quotes only where JSON has them: brackets and an opening quote, a closing quote and what follows, an empty string.
@@ -100,16 +100,17 @@ def cut(source: Vocabulary, texts: Iterable[str], size: int, keep: Collection[st
 
 
 def write_folder(vocabulary: Vocabulary, source: Path, destination: Path) -> None:
-    """Write `tokenizer.json`, `tokenizer_config.json` (with `source`'s chat template) and `generation_config.json`."""
-    control = {token["content"]: token["id"] for token in vocabulary.definition["added_tokens"]}
+    """Write the tokenizer files of a model folder: `tokenizer.json.gz`, `tokenizer_config.json` with the chat template
+    of the tokenizer in `source`, and `generation_config.json`. The same vocabulary gives the same bytes."""
+    added = vocabulary.definition["added_tokens"]
+    control = {token["content"]: token["id"] for token in added}
     config = json.loads((source / "tokenizer_config.json").read_text(encoding="utf-8"))
-    added = {token["id"]: token for token in vocabulary.definition["added_tokens"]}
     config |= {
         # The class built for Qwen2 would put its own normaliser back; this one takes tokenizer.json as it is.
         "tokenizer_class": "PreTrainedTokenizerFast",
         "additional_special_tokens": list(CONTROL_TOKENS[1:]),
         "added_tokens_decoder": {
-            str(id): {key: value for key, value in token.items() if key != "id"} for id, token in added.items()
+            str(token["id"]): {key: value for key, value in token.items() if key != "id"} for token in added
         },
     }
     generation = {
@@ -118,12 +119,10 @@ def write_folder(vocabulary: Vocabulary, source: Path, destination: Path) -> Non
         "do_sample": False,
     }
     destination.mkdir(parents=True, exist_ok=True)
-    for name, content in (
-        ("tokenizer.json", vocabulary.definition),
-        ("tokenizer_config.json", config),
-        ("generation_config.json", generation),
-    ):
-        text = json.dumps(content, ensure_ascii=False, indent=2 if name != "tokenizer.json" else None)
+    text = json.dumps(vocabulary.definition, ensure_ascii=False, separators=(",", ":"))
+    (destination / "tokenizer.json.gz").write_bytes(gzip.compress(text.encode(), mtime=0))
+    for name, content in (("tokenizer_config.json", config), ("generation_config.json", generation)):
+        text = json.dumps(content, ensure_ascii=False, indent=2)
         (destination / name).write_text(text + "\n", encoding="utf-8")
 
 
@@ -182,13 +181,14 @@ def _prune(source: Vocabulary, counts: np.ndarray, allowed: set[int], kept: set[
     if len(kept) > size:
         raise UsageError(f"a vocabulary of {size} has no room for the {len(kept)} tokens that must be kept")
     used = counts.copy()
-    for id in sorted(source.parents, reverse=True):
+    for id in reversed(source.parents):
         if id not in allowed:
             _inherit(source, used, id)
     left = set(allowed)
     children = np.zeros(len(used), dtype=np.int64)
     for id in left & source.parents.keys():
-        children[list(source.parents[id])] += 1
+        for parent in source.parents[id]:
+            children[parent] += 1
     removable = [(int(used[id]), -id) for id in left if not children[id] and id not in kept]
     heapq.heapify(removable)
     while len(left) > size:
@@ -199,8 +199,8 @@ def _prune(source: Vocabulary, counts: np.ndarray, allowed: set[int], kept: set[
             continue
         left.remove(id)
         _inherit(source, used, id)
-        for parent in set(source.parents[id]):
-            children[parent] -= source.parents[id].count(parent)
+        for parent in source.parents[id]:
+            children[parent] -= 1
             if not children[parent] and parent not in kept:
                 heapq.heappush(removable, (int(used[parent]), -parent))
     return left
@@ -234,15 +234,13 @@ def _merges(definition: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Cut the tokenizer of a data folder down and write it as the tokenizer files of a model folder."""
-    from copydesk.training.corpus import characters, corpus
-
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("--data", type=Path, required=True, help="folder that holds qwen3/, address/, gen/ and news")
     parser.add_argument("--out", type=Path, required=True, help="folder to write")
-    parser.add_argument("--size", type=int, default=20_480, help="token ids, a multiple of 64 (default: %(default)s)")
+    parser.add_argument("--size", type=int, default=28_672, help="token ids, a multiple of 64 (default: %(default)s)")
     options = parser.parse_args(arguments)
     source = Vocabulary.read(options.data / "qwen3")
-    reduced = cut(source, corpus(options.data), options.size, [*characters(options.data), *TEMPLATE_TEXTS])
+    reduced = cut(source, corpus(options.data), options.size, [*characters(options.data), *PROMPT_TEXTS])
     write_folder(reduced, options.data / "qwen3", options.out)
 
 
