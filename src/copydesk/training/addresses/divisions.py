@@ -121,14 +121,19 @@ class Divisions:
         self.without_districts = sorted(WITHOUT_DISTRICTS.intersection(self.cities))
         # Every way a name can be written -> the (province, city, district) it may stand for.
         self.meanings: dict[str, set[tuple[str, str, str]]] = defaultdict(set)
-        for place in self.places + self.old_places:
+        for place in self.places:
             if place.district:
                 for form in {place.district, rank_form(place.district), bare_name(place.district)}:
                     self.meanings[form].add((place.province, place.city, place.district))
+        for place in self.old_places:
+            # An old name is only meant where it is written out: 从化市 is 从化市, 从化 is today's 从化区.
+            self.meanings[place.district].add((place.province, place.city, place.district))
         for city, province in self.province_of.items():
             for form in {city, rank_form(city), bare_name(city)}:
                 self.meanings[form].add((province, city, ""))
 
+        self.namesakes = [p for p in self.places if p.district and bare_name(p.district) == bare_name(p.city)]
+        self.county_cities = [p for p in self.places if p.district.endswith("市")]
         self.ambiguous = [p for p in self.places if p.district and len({m[1] for m in self.meanings[p.district]}) > 1]
 
     def implied(self, form: str, province: str = "") -> tuple[str, str]:
@@ -188,8 +193,15 @@ def bare_province(name: str) -> str:
 def write_divisions(place: Place, divisions: Divisions, rng: random.Random, style: str = "any") -> Written:
     """Write a place's divisions. `style`: `full` (all levels, as on waybills), `city` (city and district), `any`."""
     dice = rng.random()
-    if style == "any" and 0.66 <= dice < 0.82 and not place.zone and rng.random() < 0.35:
-        place = rng.choice(divisions.ambiguous)
+    if style == "any" and 0.58 <= dice < 0.82 and not place.zone:
+        # A district without its city: recalled, not copied, so the hard ones are drawn more often.
+        swap = rng.random()
+        if swap < 0.2:
+            place = rng.choice(divisions.ambiguous)
+        elif swap < 0.3:
+            place = rng.choice(divisions.namesakes or divisions.places)
+        elif swap < 0.55:
+            place = rng.choice(divisions.county_cities or divisions.places)
     municipality = place.province == place.city
     island = place.province in ("台湾省", "香港特别行政区", "澳门特别行政区")
     province, city, district = place.province, place.city, place.district
@@ -197,11 +209,11 @@ def write_divisions(place: Place, divisions: Divisions, rng: random.Random, styl
         keep = (True, True, bool(district))
     elif style == "city":
         keep = (False, True, bool(district))
-    elif dice < 0.40:
+    elif dice < 0.36:
         keep = (True, True, bool(district))
-    elif dice < 0.66:
+    elif dice < 0.58:
         keep = (False, True, bool(district))
-    elif dice < 0.76 and district and not place.zone and not island:
+    elif dice < 0.75 and district and not place.zone and not island:
         keep = (False, False, True)
     elif dice < 0.82 and district and not place.zone and not island:
         keep = (True, False, True)
@@ -235,8 +247,8 @@ def write_divisions(place: Place, divisions: Divisions, rng: random.Random, styl
             out_province, out_city = province, city
         else:
             out_province = out_city = ""
-        if levels == [city] and rng.random() < 0.02 and province == "重庆市":
-            levels = ["重庆市县"]
+        if city == "重庆市" and levels and district.endswith("县") and has_district and rng.random() < 0.12:
+            levels = [*levels[:-1], "重庆市县"]
     else:
         out_province = out_city = ""
         if has_province:
@@ -264,6 +276,9 @@ def write_divisions(place: Place, divisions: Divisions, rng: random.Random, styl
                     if rng.random() < 0.1:
                         levels = [province, province]
             levels.append(form)
+            if not district and form == city and rng.random() < 0.12:
+                # A picker that has no district to offer repeats the city.
+                levels.append(city)
             out_city, out_province = city, province
     out_district = ""
     if has_district:

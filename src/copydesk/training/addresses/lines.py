@@ -10,13 +10,12 @@ import json
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from copydesk.tasks import builtin
 from copydesk.training.addresses import layouts
 from copydesk.training.addresses.divisions import Place, Written, write_divisions
 from copydesk.training.addresses.locations import draw_location
-from copydesk.training.addresses.material import Material, load
+from copydesk.training.addresses.material import Material
 from copydesk.training.addresses.numbers import draw_phone, identity_number, order_number, postcode
 from copydesk.training.addresses.people import draw_name
 from copydesk.training.examples import Example
@@ -180,6 +179,17 @@ def loose_line(material: Material, rng: random.Random) -> tuple[str, dict[str, s
         number = identity_number(rng)
         extras.append(layouts.labelled(layouts.IDENTITY_LABELS, number, rng) if rng.random() < 0.5 else number)
     dice = rng.random()
+    if dice < 0.006 and len(levels) > 1 and location and recipient.name and recipient.phone:
+        return corrected_form(recipient, material, rng)
+    if dice < 0.012 and recipient.place.streets and recipient.written.district and len(levels) > 1:
+        # 浙江省 织里镇 吴兴区织里镇...: the street in the city's place, then again where it belongs.
+        street = rng.choice(recipient.place.streets)
+        text = f"{recipient.place.province} {street} {recipient.place.district}{street}{location}"
+        known = material.divisions.implied(recipient.place.district, recipient.place.province)
+        if known[1] == recipient.place.city:
+            written = Written((), recipient.place.province, recipient.place.city, recipient.place.district)
+            recipient = replace(recipient, written=written, location=street + location)
+            return layouts.loose(text, recipient.name, recipient.phone, extras, rng), recipient.expected()
     if dice < 0.22:
         regions = join_levels(levels, rng)
         if location and recipient.place.streets and rng.random() < 0.4:
@@ -228,6 +238,21 @@ def loose_line(material: Material, rng: random.Random) -> tuple[str, dict[str, s
     if rng.random() < 0.12:
         text = layouts.with_chatter(text, rng)
     return text, recipient.expected()
+
+
+def corrected_form(recipient: Recipient, material: Material, rng: random.Random) -> tuple[str, dict[str, str]]:
+    """A stale region before a filled-in form: the form's own region counts."""
+    siblings = [p for p in material.divisions.by_city[recipient.place.city] if p.district != recipient.written.district]
+    other = rng.choice(siblings).district if siblings else ""
+    stale = recipient.place.province + recipient.place.city + other
+    separator = rng.choice(("", "", "\n", " "))
+    items = [
+        layouts.labelled(layouts.NAME_LABELS[:8], recipient.name, rng, ""),
+        layouts.labelled(layouts.PHONE_LABELS[:6], recipient.phone, rng, ""),
+        layouts.labelled(layouts.REGION_LABELS[:4], "".join(recipient.written.levels), rng, ""),
+        layouts.labelled(layouts.DETAIL_LABELS[:4], recipient.location, rng, ""),
+    ]
+    return separator.join([stale, *items]), recipient.expected()
 
 
 def two_recipients(material: Material, rng: random.Random) -> tuple[str, dict[str, str]]:
@@ -326,8 +351,3 @@ def examples(rng: random.Random, material: Material) -> Iterator[Example]:
         fields = draw_fields(rng)
         answer = json.dumps({field: expected[field] for field in fields}, ensure_ascii=False)
         yield Example(task_of(fields), text, answer)
-
-
-def from_file(rng: random.Random, material: str) -> Iterator[Example]:
-    """`examples` for a training recipe: `material` is the file that `material.main` wrote."""
-    return examples(rng, load(Path(material)))

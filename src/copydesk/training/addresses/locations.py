@@ -51,6 +51,25 @@ DIRECTIONS = (
     "路口",
     "往东50米",
     "往北200米",
+    "北临",
+    "南临",
+    "后身",
+    "院内",
+    "楼下",
+    "门口",
+    "对过",
+    "路南",
+    "路北",
+    "路西",
+    "路东",
+    "底商",
+    "门市",
+    "后院",
+    "胡同",
+    "门面",
+    "里面",
+    "入口",
+    "出口旁",
 )
 NUMERALS = "一二三四五六七八九十"
 VILLAGE = "王李张刘陈杨黄赵吴周徐孙马朱胡郭何林高罗郑梁谢宋唐许韩邓冯曹彭曾田董袁潘"
@@ -138,6 +157,21 @@ def building(rng: random.Random) -> str:
         return f"{number}-{number + rng.randrange(1, 9)}号" + rng.choice(("", "商铺", "门面", "店", "铺"))
     if dice < 0.97:
         return f"{room},{int(room) + 1}室"
+    if dice < 0.985:
+        return rng.choice(
+            (
+                f"{rng.randrange(2005, 2026)}级",
+                f"高{rng.choice('一二三')}{rng.randrange(1, 20)}班",
+                f"{rng.randrange(1, 10)}年级{rng.randrange(1, 9)}班",
+                f"{letter}栋宿舍{room}",
+                "计算机学院",
+                "分院",
+                "一层门市",
+                f"{rng.choice(NUMERALS)}期",
+                "家属楼",
+                f"{number}号门",
+            )
+        )
     return f"{number}{rng.choice('甲乙丙丁东西')}{rng.choice(('', '号'))}{rng.choice(('', room))}"
 
 
@@ -278,8 +312,8 @@ def made(place: Place, material: Material, rng: random.Random) -> str:
     if rng.random() < 0.6:
         joint = " " if rng.random() < 0.05 else ""
         parts.append(joint + building(rng))
-    if rng.random() < 0.12:
-        parts.append(rng.choice(DIRECTIONS) if rng.random() < 0.5 else estate(material, rng) + rng.choice(DIRECTIONS))
+    if rng.random() < 0.18:
+        parts.append(rng.choice(DIRECTIONS) if rng.random() < 0.6 else estate(material, rng) + rng.choice(DIRECTIONS))
     return "".join(parts).strip()
 
 
@@ -306,7 +340,7 @@ def draw_location(place: Place, material: Material, rng: random.Random, style: s
         location = rng.choice(material.real)[3]
     elif dice < 0.47:
         location = rng.choice(HEADS) + (building(rng) if rng.random() < 0.4 else "")
-    elif dice < 0.50:
+    elif dice < 0.53:
         location = rng.choice(material.place_names) + (estate(material, rng) if rng.random() < 0.4 else "")
     else:
         location = made(place, material, rng)
@@ -317,6 +351,8 @@ def draw_location(place: Place, material: Material, rng: random.Random, style: s
     if style == "plain":
         return location
     dice = rng.random()
+    if dice > 0.997:
+        return "".join(rng.choice("abcdefghijklmnopqrstuvwxyz") for _ in range(rng.randrange(2, 8)))
     if dice < 0.025:
         location = spaced_number(location, rng)
     elif dice < 0.055:
