@@ -6,6 +6,7 @@ and the way a whole answer is tokenised in training wherever the open text aroun
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 _FOLLOWERS = (*'aAé中07 "]},.-(\\', " a", ' "', '",', '""', '"}', "'s")
 """Text that may follow forced text. A token that any of these changes could reach past its end."""
+_BEGUN_WORD = re.compile(r"[^\W_]+\Z")
 _REMEMBERED = 8192
 
 
@@ -33,8 +35,9 @@ class Canonical:
         return {token[0]: id for id in ids if len(token := self._tokenizer.token_bytes(id)) == 1}
 
     def text(self, tokens: Iterable[int]) -> bytes:
-        """The bytes that tokens stand for."""
-        return b"".join(map(self._tokenizer.token_bytes, tokens))
+        """The bytes that tokens stand for; control tokens, such as the one that ends an answer, stand for none."""
+        control = self._tokenizer.control_ids
+        return b"".join(self._tokenizer.token_bytes(token) for token in tokens if token not in control)
 
     def split(self, before: Sequence[int], forced: bytes) -> tuple[tuple[int, ...], int]:
         """The tokens of `forced` after the answer's tokens `before`, and how many of them stand whatever follows.
@@ -62,6 +65,10 @@ class Canonical:
             context = ""
             ids = self._tokenizer.encode(body)
         kept = min(_common(ids, self._after(context, body + follower) or ()) for follower in _FOLLOWERS)
+        # No list of followers covers the words that a word begun here may become.
+        settled = len(_BEGUN_WORD.sub("", body).encode())
+        while kept and len(self.text(ids[:kept])) > settled:
+            kept -= 1
         return tokens + tuple(ids), len(tokens) + kept
 
     def _after(self, context: str, text: str) -> list[int] | None:

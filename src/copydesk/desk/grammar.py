@@ -104,7 +104,7 @@ class JsonState:
 
 
 def _refusal(matcher: LLMatcher) -> SchemaError:
-    reason = matcher.get_error().splitlines()
-    return SchemaError(
-        f"The schema as a whole is not supported: {reason[0] if reason else 'it leads into a dead end'}. Simplify it."
-    )
+    reason = (matcher.get_error().splitlines() or ["it leads into a dead end"])[0]
+    if reason.startswith("Unsatisfiable"):
+        return SchemaError(f"Nothing satisfies the schema. {reason}.", code="invalid_schema")
+    return SchemaError(f"The schema as a whole is not supported: {reason}. Simplify it.")

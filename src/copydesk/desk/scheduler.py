@@ -154,10 +154,13 @@ class Scheduler:
     def _advance(self, live: _Live, step: Callable[[], Read]) -> None:
         try:
             live.read = step()
+            return
         except StopIteration as stop:
-            self._finish(live, stop.value)
+            written = stop.value
         except Exception as error:
             self._fail(live, error)
+            return
+        self._finish(live, written)
 
     def _finish(self, live: _Live, written: Written) -> None:
         self._leave(live)
