@@ -41,14 +41,14 @@ class Tokenizer:
     def __init__(self, folder: Path) -> None:
         """Read the tokenizer in `folder`. Errors: `ModelError` `model_invalid` or `model_unsupported`."""
         self.folder = folder
-        definition = _read_definition(folder)
-        self._byte_level = _is_byte_level(definition)
-        self._control = {token["content"]: int(token["id"]) for token in definition["added_tokens"]}
-        self._control_ids = frozenset(self._control.values())
+        self._tokenizer = _load(folder)
+        self._byte_level = _is_byte_level(self._tokenizer, folder)
+        added = self._tokenizer.get_added_tokens_decoder()
+        self._control = {token.content: id for id, token in added.items()}
+        self._control_ids = frozenset(added)
         # Longest first: where one control token is a prefix of another, the longer is meant.
         parts = sorted(self._control, key=lambda content: (-len(content), content))
         self._control_pattern = re.compile("|".join(map(re.escape, parts))) if parts else None
-        self._tokenizer = _build(definition, folder)
         ids = self._tokenizer.get_vocab(with_added_tokens=True).values()
         self.vocab_size: int = max(ids) + 1
         """One more than the highest token id (an engine may have more rows)."""
@@ -232,39 +232,35 @@ def read_tokenizer_json(folder: Path) -> str:
         ) from error
 
 
-def _read_definition(folder: Path) -> dict[str, Any]:
-    try:
-        definition: dict[str, Any] = json.loads(read_tokenizer_json(folder))
-        definition.setdefault("added_tokens", [])
-        definition["model"]["vocab"]
-    except (ValueError, KeyError, TypeError) as error:
-        raise ModelError(
-            f"the tokenizer in {folder} is damaged ({error}); fetch the model again", code="model_invalid"
-        ) from error
-    return definition
-
-
-def _build(definition: dict[str, Any], folder: Path) -> tokenizers.Tokenizer:
-    """The Rust tokenizer, set so that it takes every text as data and loses nothing of it."""
+def _load(folder: Path) -> tokenizers.Tokenizer:
+    """The folder's tokenizer, set so that it takes every text as data and loses nothing of it."""
     import tokenizers
 
-    # `encode_special_tokens` below only covers tokens marked special, which Qwen3's <think> is not.
-    added = [{**token, "special": True} for token in definition["added_tokens"]]
-    lossless = {
-        **definition,
-        "added_tokens": added,
-        "normalizer": _without_lossy(definition.get("normalizer")),
-        "truncation": None,
-        "padding": None,
-    }
+    text = read_tokenizer_json(folder)
     try:
-        tokenizer = tokenizers.Tokenizer.from_str(json.dumps(lossless, ensure_ascii=False))
+        tokenizer = tokenizers.Tokenizer.from_str(text)
+        added = tokenizer.get_added_tokens_decoder().values()
+        if tokenizer.normalizer is not None or not all(token.special for token in added):
+            tokenizer = tokenizers.Tokenizer.from_str(_as_data(text))
     except Exception as error:  # the library raises nothing narrower
         raise ModelError(
             f"the tokenizer in {folder} cannot be loaded ({error}); fetch the model again", code="model_invalid"
         ) from error
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
     tokenizer.encode_special_tokens = True
     return tokenizer
+
+
+def _as_data(text: str) -> str:
+    """A `tokenizer.json` without lossy normalisers, and with all added tokens special.
+
+    `encode_special_tokens` only covers tokens marked special, which Qwen3's <think> is not.
+    """
+    definition: dict[str, Any] = json.loads(text)
+    definition["normalizer"] = _without_lossy(definition.get("normalizer"))
+    definition["added_tokens"] = [{**token, "special": True} for token in definition.get("added_tokens", [])]
+    return json.dumps(definition, ensure_ascii=False)
 
 
 def _without_lossy(normalizer: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
@@ -276,15 +272,16 @@ def _without_lossy(normalizer: Mapping[str, Any] | None) -> Mapping[str, Any] | 
     return normalizer
 
 
-def _is_byte_level(definition: Mapping[str, Any]) -> bool:
+def _is_byte_level(tokenizer: tokenizers.Tokenizer, folder: Path) -> bool:
     """Whether tokens are written in GPT-2's byte alphabet; otherwise they are SentencePiece's with byte fallback."""
-    decoder = definition.get("decoder") or {}
-    kinds = {part["type"] for part in decoder.get("decoders", [decoder]) if "type" in part}
+    decoder = json.loads(tokenizer.decoder.__getstate__()) if tokenizer.decoder is not None else {}
+    kinds = {part.get("type") for part in decoder.get("decoders", [decoder])}
     if "ByteLevel" in kinds:
         return True
-    if not definition["model"].get("byte_fallback"):
+    if not getattr(tokenizer.model, "byte_fallback", False):
         raise ModelError(
-            "this tokenizer cannot write every text (neither byte-level nor byte fallback); use another model",
+            f"{folder}: the tokenizer cannot write every text (it is neither byte-level nor has byte fallback); "
+            "use another model",
             code="model_unsupported",
         )
     return False
