@@ -58,6 +58,7 @@ class Tokenizer:
     def encode(self, text: str) -> list[int]:
         """Token ids of a text that is data; `decode` gives exactly this text back, and no id is a control token's.
 
+        (SentencePiece's tokenizers write U+2581 for a space and cannot tell the two apart.)
         Errors: `TextError` `invalid_text` for a text that is no Unicode (lone surrogates).
         """
         try:
