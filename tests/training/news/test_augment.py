@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from copydesk.training.news.augment import augment
 
 TEXT = (
-    "Oil prices rise again (Reuters) Reuters - Oil prices rose on Monday as traders didn #39;t expect OPEC to pump more. "
-    "Analysts said the rise may last until spring."
+    "Oil prices rise again (Reuters) Reuters - Oil prices rose on Monday as traders didn #39;t expect OPEC to "
+    "pump more. Analysts said the rise may last until spring."
 )
 
 

@@ -42,7 +42,7 @@ def fine_tune(
     model: nn.Module, lengths: np.ndarray, loss_of: Callable[[np.ndarray], Tensor], plan: FineTuning
 ) -> float:
     """Trains `model` in place on batches of row indices; `loss_of` gives a batch's loss. Returns the seconds taken."""
-    weights = [weight for weight in model.parameters() if weight.requires_grad]
+    weights: list[Tensor] = [weight for weight in model.parameters() if weight.requires_grad]
     masters = [weight.detach().float().clone() for weight in weights]
     groups = [
         {"params": [m for m in masters if m.ndim >= 2], "weight_decay": plan.weight_decay},

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from copydesk.errors import ModelError
 from copydesk.training.news.classifier import Classifier, Labelled, log_probabilities, train_classifier
 from copydesk.training.news.combine import Combination, fit_combination, macro_f1
 from copydesk.training.news.fine_tune import FineTuning
@@ -89,7 +90,10 @@ class Teachers:
     def __init__(self, smollm2: Path, minilm: Path | None, device: torch.device) -> None:
         self.device = device
         self.causal, self.causal_tokenizer = read_smollm2(smollm2)
-        self.end: int = self.causal_tokenizer.token_to_id(END_OF_DOCUMENT)
+        end = self.causal_tokenizer.token_to_id(END_OF_DOCUMENT)
+        if end is None:
+            raise ModelError(f"{smollm2} has no token {END_OF_DOCUMENT}: give a SmolLM2 file", code="model_unsupported")
+        self.end: int = end
         self.encoder, self.encoder_tokenizer = (None, None)
         if minilm is not None:
             self.encoder, self.encoder_tokenizer = read_minilm(minilm, minilm.with_name("minilm_tokenizer.json"))
@@ -254,7 +258,7 @@ def _finish(pending: list[Future[None]]) -> None:
 
 
 def tiny(parts: Split, plan: Plan) -> tuple[Split, Plan]:
-    """A rehearsal's rows and sizes: every stage runs, on a few dozen rows."""
+    """A rehearsal's rows and sizes: every stage runs on a few dozen rows; the writing batch stays as planned."""
     small = Split(parts.train[:48], parts.dev[:12], parts.held_out, parts.train_stories[:48])
     return small, replace(
         plan,
@@ -263,7 +267,6 @@ def tiny(parts: Split, plan: Plan) -> tuple[Split, Plan]:
         causal=replace(plan.causal, epochs=1, batch_rows=8),
         encoder=replace(plan.encoder, epochs=1, batch_rows=8),
         written_rows=16,
-        write_batch=16,
         most_chunks=2,
     )
 
@@ -279,7 +282,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--folds", type=int, default=3)
     parser.add_argument("--written-rows", type=int, default=400_000)
     parser.add_argument("--write-batch", type=int, default=8192)
-    parser.add_argument("--tiny", action="store_true", help="rehearse on a few dozen rows")
+    parser.add_argument(
+        "--tiny", action="store_true", help="rehearse on a few dozen rows (on a CPU with --write-batch 16)"
+    )
     options = parser.parse_args(arguments)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     options.out.mkdir(parents=True, exist_ok=True)
