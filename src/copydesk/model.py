@@ -218,9 +218,7 @@ class Model:
             raise UsageError("Give a list of texts, not one text; for one text there are extract and classify.")
         if in_flight < 1:
             raise UsageError(f"in_flight must be at least 1, got {in_flight}.")
-        # What is wrong with all rows is said here and not by the first of them.
-        Request(task=task, text="", **options)
-        self._desk.check(task)
+        Request(task=task, text="", **options)  # senseless options are refused here, not by the first row
         return in_order(
             texts,
             lambda text: self._submit(task, text, options),
