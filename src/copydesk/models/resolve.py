@@ -28,7 +28,7 @@ def resolve(name: str | None) -> Path:
         check_folder(BUILTIN_FOLDER)
         return BUILTIN_FOLDER
     folder = Path(name).expanduser()
-    if folder.exists():
+    if name and folder.exists():
         if not is_gguf(folder):
             check_folder(folder)
         return folder
