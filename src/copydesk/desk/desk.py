@@ -83,10 +83,6 @@ class Desk:
             future.set_exception(error)
         return future
 
-    def check(self, task: Task) -> None:
-        """Refuse a task that cannot be answered whatever the text. Errors: `SchemaError`."""
-        self._grammar(task, Bounds.of(""))
-
     def close(self) -> None:
         """Stop. Answers in progress fail; calling it again does nothing."""
         with self._preparing:

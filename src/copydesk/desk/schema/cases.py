@@ -13,6 +13,7 @@ from itertools import pairwise, permutations
 from copydesk.desk.schema.conjunction import Conjunction, Nodes, both_types, key, own, type_of
 from copydesk.desk.schema.document import Document, Node
 from copydesk.desk.schema.keywords import check, unsupported
+from copydesk.desk.schema.scalars import refuse_unreadable
 
 _MOST = 256
 """Cases of one node; a schema with more is refused."""
@@ -49,7 +50,9 @@ class Cases:
             return []
         schema = node.schema
         cases = [Conjunction(node.path)]
-        plain: list[Conjunction] | None = [own(node)]
+        said = own(node)
+        refuse_unreadable(said)
+        plain: list[Conjunction] | None = [said]
         for keyword in schema:  # in the order written, for that is the order of an answer's keys
             if keyword == "$ref":
                 cases = _product(cases, self._of_node(self._document.follow(node)))
@@ -108,7 +111,7 @@ class Cases:
             if None in doubts:
                 return None
             kept = tuple(value for value, holds in zip(case.choices, doubts, strict=True) if not holds)
-            return replace(case, choices=kept)
+            return case if len(kept) == len(doubts) else replace(case, choices=kept)
         if _ranges_apart(case, other):
             return case
         return self._object_outside(case, other, depth) if "object" in case.types else None

@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 
 from copydesk.desk.schema.document import FORBIDDEN, Node
@@ -52,11 +53,17 @@ class Conjunction:
     items: Nodes = ()
     """Every item after the `first`."""
 
+    @property
+    def says_nothing(self) -> bool:
+        """Whether every value satisfies it."""
+        return self == Conjunction(self.path)
+
     def property(self, name: str) -> Nodes:
         """All that the value of a property must satisfy."""
         matching = [nodes for shape, nodes in self.shapes.items() if self._matches(shape, name)]
-        found = sum(matching, self.properties.get(name, ()))
-        return found if matching or name in self.properties else self.rest or ()
+        if not matching and name not in self.properties:
+            return self.rest or ()
+        return _union(self.properties.get(name, ()), chain.from_iterable(matching))
 
     def _matches(self, shape: str, name: str) -> bool:
         try:
@@ -74,7 +81,7 @@ class Conjunction:
         names = dict.fromkeys([*self.properties, *other.properties])
         length = max(len(self.first), len(other.first))
         return Conjunction(
-            path=self.path,
+            path=other.path if self.says_nothing else self.path,
             types=both_types(self.types, other.types),
             choices=_both_choices(self.choices, other.choices),
             limits=_both_limits(self.limits, other.limits),

@@ -15,7 +15,7 @@ from copydesk.desk.schema.cases import Cases
 from copydesk.desk.schema.conjunction import Conjunction, Nodes
 from copydesk.desk.schema.conjunction import key as value_key
 from copydesk.desk.schema.document import Document
-from copydesk.desk.schema.keywords import invalid, unsupported
+from copydesk.desk.schema.keywords import invalid
 from copydesk.desk.schema.objects import Objects
 from copydesk.types import Json
 
@@ -58,7 +58,7 @@ class _Preparation:
         """All nodes at once."""
         branches = []
         for case in self._cases.of(nodes):
-            if case == Conjunction(case.path):
+            if case.says_nothing:
                 return self._anything(_ANY_DEPTH)
             branches += [self._typed(case, kind) for kind in _ordered(case)]
         return _any_of([branch for branch in branches if branch is not None])
@@ -85,8 +85,6 @@ class _Preparation:
     def _array(self, case: Conjunction) -> Json | None:
         least = int(case.limits.get("minItems", 0))
         most = int(case.limits.get("maxItems", max(self._bounds.items, 2 * least, len(case.first))))
-        if case.unique and most > 1:
-            raise unsupported("uniqueItems", case.path, "leave it out and drop repeated items afterwards")
         first: list[Json] = []
         for nodes in case.first[:most]:
             item = self.of(nodes)

@@ -31,6 +31,22 @@ _ENDLESS = re.compile(r"[*+|]|\{[0-9]*,\}")
 """What may leave the length of a match open, among it an anchor that belongs to one alternative only."""
 
 
+def refuse_unreadable(case: Conjunction) -> None:
+    """Refuse what one schema node asks for and cannot be held to, whatever else applies at its place."""
+    if "string" in case.types:
+        for name in case.formats:
+            if name not in FORMATS and name not in FREE:
+                raise unsupported(f'format "{name}"', case.path, "write it as a pattern, or leave it out")
+        for pattern in case.patterns:
+            if not _readable(pattern):
+                remedy = f"{pattern!r} holds what cannot be held to, such as a lookaround"
+                raise unsupported("pattern", case.path, remedy)
+    if case.types & {"integer", "number"}:
+        _factor(case)
+    if "array" in case.types and case.unique and case.limits.get("maxItems", 2) > 1:
+        raise unsupported("uniqueItems", case.path, "leave it out and drop repeated items afterwards")
+
+
 def integer(case: Conjunction) -> Json | None:
     """An integer within the limits, of at most 18 digits."""
     low, high = _range(case, _LARGEST_INTEGER)
@@ -39,7 +55,7 @@ def integer(case: Conjunction) -> Json | None:
     for name in case.formats:
         if name in INTEGER_RANGES:
             least, most = max(least, INTEGER_RANGES[name][0]), min(most, INTEGER_RANGES[name][1])
-    least, most = _representable(least, math.ceil), _representable(most, math.floor)
+    least, most = _representable(least, 1), _representable(most, -1)
     factor = _factor(case)
     if least > most or (factor and most // factor * factor < least):
         return None
@@ -66,10 +82,8 @@ def string(case: Conjunction, longest: int) -> Json | None:
     most = int(case.limits.get("maxLength", max(longest, 2 * least)))
     if least > most:
         return None
-    for pattern in case.patterns:
-        if not _readable(pattern):
-            raise unsupported("pattern", case.path, f"{pattern!r} holds what cannot be held to, such as a lookaround")
-    patterns = [*_formats(case), *case.patterns]
+    patterns = [f"^(?:{FORMATS[name]})$" for name in case.formats if name in FORMATS]
+    patterns += case.patterns
     result: Json = {"type": "string"}
     if "maxLength" in case.limits or not patterns or any(map(_is_endless, case.patterns)):
         result["maxLength"] = most
@@ -125,9 +139,9 @@ def _excluded(case: Conjunction, name: str, bound: float) -> bool:
     return case.limits.get(name) == bound
 
 
-def _representable(bound: int, rounding: Any) -> int:
-    """The nearest integer inward that floating point holds exactly."""
-    return bound if abs(bound) <= _EXACT else int(rounding(bound / 1024)) * 1024
+def _representable(bound: int, inward: int) -> int:
+    """The nearest integer, upwards if `inward` is 1 and downwards if -1, that floating point holds exactly."""
+    return bound if abs(bound) <= _EXACT else inward * -(inward * -bound // 1024) * 1024
 
 
 def _factor(case: Conjunction) -> int | None:
@@ -139,14 +153,6 @@ def _factor(case: Conjunction) -> int | None:
             "multipleOf", case.path, "only whole factors can be held to exactly; round the value afterwards"
         )
     return int(factor)
-
-
-def _formats(case: Conjunction) -> list[str]:
-    """The patterns of the string formats."""
-    for name in case.formats:
-        if name not in FORMATS and name not in FREE:
-            raise unsupported(f'format "{name}"', case.path, "write it as a pattern, or leave it out")
-    return [f"^(?:{FORMATS[name]})$" for name in case.formats if name in FORMATS]
 
 
 def _is_endless(pattern: str) -> bool:
