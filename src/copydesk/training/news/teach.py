@@ -141,7 +141,7 @@ def teach(parts: Split, teachers: Teachers, plan: Plan, out: Path, clock: Clock)
     teachers.causal = writer
     clock.lap("writer")
 
-    folds = np.array(parts.train_stories) * 2654435761 % 2**32 % plan.folds
+    folds = folds_of(parts.train_stories, plan.folds)
     unseen = np.full((len(teachers.names), len(labels), len(LABELS)), np.nan, np.float32)
     report: dict[str, Any] = {"teachers": teachers.names, "train_rows": len(labels), "stages": clock.stages}
     for fold in range(plan.folds):
@@ -166,6 +166,13 @@ def teach(parts: Split, teachers: Teachers, plan: Plan, out: Path, clock: Clock)
     clock.lap("written")
     (out / "report.json").write_text(json.dumps(report, indent=1))
     return report
+
+
+def folds_of(stories: Sequence[int], count: int) -> np.ndarray:
+    """A fold for each row, drawn for each story, so that rows of one story share it."""
+    numbers = np.asarray(stories, np.int64)
+    drawn: np.ndarray = np.random.default_rng(SEED).integers(0, count, numbers.max() + 1)[numbers]
+    return drawn
 
 
 def _write_rows(

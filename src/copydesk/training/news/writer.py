@@ -73,7 +73,7 @@ def write(
 
 def _sample(scores: Tensor, temperature: float, top_p: float, top_k: int) -> Tensor:
     """One token a row, `[batch]`, from scores `[batch, vocabulary]`."""
-    values, tokens = scores.topk(top_k, -1)
+    values, tokens = scores.topk(min(top_k, scores.shape[-1]), -1)
     values = values.float() / temperature
     logarithms = values - torch.logsumexp(scores.float() / temperature, -1, keepdim=True)
     before = logarithms.exp().cumsum(-1) - logarithms.exp()
