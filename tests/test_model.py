@@ -261,7 +261,7 @@ def test_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_gguf_file_is_loaded_with_the_tokenizer_beside_it(tmp_path: Path) -> None:
-    pytest.importorskip("ik_llama_cpp", reason="copydesk[llamacpp] is not installed")
+    pytest.importorskip("xllamacpp", reason="copydesk[llamacpp] is not installed")
     pytest.importorskip("gguf", reason="gguf is not installed")
     from engines.random_gguf import write_gguf
 

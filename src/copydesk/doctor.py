@@ -20,7 +20,7 @@ from copydesk.types import Json
 
 _ENGINES = {
     "openvino": ("openvino", "pip install copydesk"),
-    "llamacpp": ("ik-llama-cpp-python", "pip install 'copydesk[llamacpp]'"),
+    "llamacpp": ("xllamacpp", "pip install 'copydesk[llamacpp]'"),
 }
 """By engine: the distribution that it needs, and the command that installs it."""
 
