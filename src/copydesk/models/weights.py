@@ -91,7 +91,8 @@ def weight_files(folder: Path) -> list[Path]:
 
 
 def quantize_rows(values: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
-    """int8 `[out, in]` and int8 exponents `[out]` with `values ~ int8 * 2**exponent`, for float32 `[out, in]`.
+    """int8 `[out, in]` and int8 exponents `[out]` with `values ~ int8 * 2**exponent`, for float32 `[out, in]`
+    of magnitudes up to 2**126.
 
     Each row's exponent is the least with which no value of it is clipped.
     """
