@@ -43,7 +43,7 @@ def refuse(*_: object) -> None:
 
 
 def _llamacpp(folder: Path) -> Engine:
-    pytest.importorskip("ik_llama_cpp", reason="copydesk[llamacpp] is not installed")
+    pytest.importorskip("xllamacpp", reason="copydesk[llamacpp] is not installed")
     pytest.importorskip("gguf", reason="gguf is not installed")
     from copydesk.engines import llamacpp
     from engines.random_gguf import write_gguf

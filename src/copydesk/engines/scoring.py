@@ -1,11 +1,11 @@
 """From rows of logits to the scores that the desk asked for.
 
-Knows no engine: `logits` may come from any.
+Knows no engine: logits may come from any, with their normalizers if the engine has a cheaper way to them.
 """
 
 from __future__ import annotations
 
-import math
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,46 +16,38 @@ from copydesk.errors import EngineError
 Floats = NDArray[np.float32]
 
 
-def score_row(logits: Floats, wanted: Wanted, scratch: Floats) -> Scores:
-    """Scores of one position from its `logits` `[vocab_size]`; `scratch` `[vocab_size]` is overwritten.
+def score_rows(logits: Floats, normalizers: Floats, wanted: Sequence[Wanted]) -> list[Scores]:
+    """Scores of positions from their `logits` `[rows, vocab_size]` and the logarithm of each row's sum of exponentials.
 
     Errors: `EngineError` `engine_failed` when the logits are not numbers.
     """
-    argmax = int(logits.argmax())
-    highest = float(logits[argmax])
-    normalizer = log_normalizer(logits, highest, scratch)
-    listed = tuple(float(logits[token]) - normalizer for token in wanted.listed)
-    return Scores(argmax, highest - normalizer, listed, _top(logits, normalizer, wanted.top))
-
-
-def log_normalizer(logits: Floats, highest: float, scratch: Floats) -> float:
-    """Natural logarithm of the sum of the exponentials of `logits` `[vocab_size]`; `highest` is their maximum.
-
-    `scratch` `[vocab_size]` is overwritten. Errors: `EngineError` `engine_failed` when the logits are not numbers.
-    """
-    # NumPy's maximum is NaN if any logit is.
-    if not math.isfinite(highest):
+    if not np.isfinite(normalizers).all():
         raise EngineError("the model's scores are not numbers; its weights are damaged", code="engine_failed")
-    np.subtract(logits, np.float32(highest), out=scratch)
-    np.exp(scratch, out=scratch)
-    return highest + math.log(scratch.sum())
+    best = logits.argmax(axis=1)
+    logprobs = (np.take_along_axis(logits, best[:, None], 1)[:, 0] - normalizers).tolist()
+    rows = zip(logits, normalizers.tolist(), best.tolist(), logprobs, wanted, strict=True)
+    return [
+        Scores(
+            argmax, logprob, tuple(float(row[token]) - normalizer for token in one.listed), _top(row, normalizer, one)
+        )
+        for row, normalizer, argmax, logprob, one in rows
+    ]
 
 
-def log_softmax(logits: Floats) -> Floats:
-    """Log-probabilities `[vocab_size]` of one row of logits, in new memory."""
-    highest = float(logits.max())
-    result = np.empty_like(logits)
-    np.subtract(logits, np.float32(log_normalizer(logits, highest, result)), out=result)
-    return result
+def normalizers_of(logits: Floats) -> Floats:
+    """Natural logarithms of the sums of exponentials of `logits` `[rows, vocab_size]`; not finite if they are not."""
+    with np.errstate(invalid="ignore"):
+        highest: Floats = logits.max(axis=1)
+        total: Floats = np.exp(logits - highest[:, None]).sum(axis=1)
+        return highest + np.log(total)
 
 
-def _top(logits: Floats, normalizer: float, count: int) -> tuple[tuple[int, float], ...]:
-    if count <= 0:
+def _top(row: Floats, normalizer: float, wanted: Wanted) -> tuple[tuple[int, float], ...]:
+    if wanted.top <= 0:
         return ()
-    count = min(count, len(logits))
+    count = min(wanted.top, len(row))
     # Every token as good as the last one taken is a candidate, so that ties go to the lowest ids.
-    threshold = np.partition(logits, -count)[-count]
-    candidates = np.flatnonzero(logits >= threshold)
-    order = np.argsort(-logits[candidates], kind="stable")[:count]
-    chosen = candidates[order]
-    return tuple((int(token), float(logits[token]) - normalizer) for token in chosen)
+    threshold = np.partition(row, -count)[-count]
+    candidates = np.flatnonzero(row >= threshold)
+    chosen = candidates[np.argsort(-row[candidates], kind="stable")[:count]]
+    return tuple((int(token), float(row[token]) - normalizer) for token in chosen)

@@ -5,17 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from copydesk.engines.openvino.compression import GROUP, Matrix, compress
+from copydesk.engines.openvino.compression import GROUP, compress
 from copydesk.models.weights import Tensor, quantize_rows, to_bf16
-
-
-def values_of(matrix: Matrix) -> np.ndarray:
-    """What the matrix stands for, `[rows, columns]`."""
-    stored = matrix.stored.astype(np.float32)
-    if matrix.kind == "u4":
-        codes = np.stack([matrix.stored & 15, matrix.stored >> 4], axis=-1)
-        stored = codes.reshape(*matrix.stored.shape[:2], GROUP).astype(np.float32) - matrix.zero
-    return (stored * matrix.scale).reshape(len(stored), -1)
+from engines.openvino.dequantized import values_of
 
 
 @pytest.fixture

@@ -36,12 +36,6 @@ def test_reads_longer_than_one_call_takes(loaded: OpenVinoEngine, monkeypatch: p
     loaded.release(two)
 
 
-def test_more_rows_than_the_head_takes_at_once(loaded: OpenVinoEngine, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = all_rows(loaded, TOKENS)
-    monkeypatch.setattr(loaded._head, "rows_at_once", 7)
-    np.testing.assert_allclose(all_rows(loaded, TOKENS), whole, atol=1e-5)
-
-
 def test_a_full_cache_names_itself_and_changes_nothing(folder: Path) -> None:
     bytes_of_a_block = 2 * 2 * (2 * 32 * 32) * 4
     small = load(folder, cache_bytes=16 * bytes_of_a_block)

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from copydesk.engines.cores import available_cores
-from copydesk.engines.llamacpp.library import Network
+from copydesk.engines.llamacpp.network import SEQUENCES, Network
 from copydesk.engines.protocol import Read, Scores
-from copydesk.engines.scoring import log_softmax, score_row
+from copydesk.engines.scoring import normalizers_of, score_rows
 from copydesk.engines.validation import check_cut, check_reads
 from copydesk.errors import EngineError
 
@@ -32,18 +32,15 @@ class LlamaCppEngine:
         self.vocab_size = network.vocab_size
         self.context_length = context_length
         self._network = network
-        self._free = list(range(network.sequences - 1, -1, -1))
+        self._free = list(range(SEQUENCES - 1, -1, -1))
         self._lengths: dict[int, int] = {}
         self._rows: dict[int, dict[int, NDArray[np.float32]]] = {}
         # Sequences whose rows lie in llama.cpp's own memory, which the next decode overwrites.
         self._borrowing: set[int] = set()
-        self._scratch = np.empty(network.vocab_size, np.float32)
 
     def open(self) -> int:
         if not self._free:
-            raise EngineError(
-                f"llama.cpp keeps {self._network.sequences} sequences at most; release some", code="cache_full"
-            )
+            raise EngineError(f"llama.cpp keeps {SEQUENCES} sequences at most; release some", code="cache_full")
         sequence = self._free.pop()
         self._lengths[sequence] = 0
         return sequence
@@ -75,7 +72,9 @@ class LlamaCppEngine:
             raise EngineError(
                 f"position {position} was not wanted in the last pass of sequence {sequence}", code="engine_failed"
             )
-        return log_softmax(rows[position])
+        row = rows[position]
+        logprobs: NDArray[np.float32] = row - normalizers_of(row[None])[0]
+        return logprobs
 
     def cut(self, sequence: int, length: int) -> None:
         check_cut(self, sequence, length)
@@ -107,7 +106,7 @@ class LlamaCppEngine:
             for index, (number, which) in places.items():
                 read, wanted = reads[number], reads[number].wanted[which]
                 logits = self._network.logits(index)
-                scores[number].append(score_row(logits, wanted, self._scratch))
+                scores[number] += score_rows(logits[None], normalizers_of(logits[None]), [wanted])
                 self._rows.setdefault(read.sequence, {})[wanted.position] = logits
                 self._borrowing.add(read.sequence)
         for read in reads:
@@ -117,7 +116,7 @@ class LlamaCppEngine:
     def _calls(
         self, reads: Sequence[Read]
     ) -> Iterator[tuple[list[tuple[int, int, int, bool]], dict[int, tuple[int, int]]]]:
-        """The reads as calls of at most `_TOKENS_AT_ONCE` entries.
+        """The reads as calls of at most `_TOKENS_AT_ONCE` entries, `SEQUENCES` of them wanted.
 
         Each comes with the entries whose scores are wanted: index of the read, and of the wanted position in it.
         """
@@ -127,7 +126,7 @@ class LlamaCppEngine:
             wanted = {one.position: which for which, one in enumerate(read.wanted)}
             begin = self._lengths[read.sequence]
             for index, token in enumerate(read.tokens):
-                if len(entries) == _TOKENS_AT_ONCE:
+                if len(entries) == _TOKENS_AT_ONCE or len(places) == SEQUENCES:
                     yield entries, places
                     entries, places = [], {}
                 if index in wanted:
@@ -156,6 +155,11 @@ def load(
     by default the physical cores that this process may use. `cells`: tokens that all sequences together may hold.
     Errors: `EngineError` `missing_extra` without llama.cpp, `ModelError` when the file is none or unreadable.
     """
-    network = Network(path, cells, threads or available_cores(), _TOKENS_AT_ONCE)
+    network = Network(
+        path,
+        cells=cells,
+        threads=threads or available_cores(),
+        tokens_at_once=_TOKENS_AT_ONCE,
+    )
     longest = min(network.trained_length, cells)
     return LlamaCppEngine(path.stem, network, min(context_length or longest, longest))

@@ -5,8 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -16,14 +15,13 @@ from copydesk.engines.cores import available_cores
 from copydesk.engines.openvino.backbone import Backbone, Segment
 from copydesk.engines.openvino.compression import Bits, Matrix, compress
 from copydesk.engines.openvino.graph import build_backbone
-from copydesk.engines.openvino.head import Head
+from copydesk.engines.openvino.head import Head, Scored
 from copydesk.engines.openvino.paged import PagedBackbone
 from copydesk.engines.openvino.runtime import EXACT, FAST, FAST_4_BIT, HALF, Setting, multiplies_bf16
 from copydesk.engines.openvino.selftest import check
 from copydesk.engines.openvino.stateful import StatefulBackbone
 from copydesk.engines.openvino.tensors import Tensors
-from copydesk.engines.protocol import Read, Scores, Wanted
-from copydesk.engines.scoring import log_softmax, score_row
+from copydesk.engines.protocol import Read, Scores
 from copydesk.engines.validation import check_cut, check_reads
 from copydesk.errors import EngineError
 from copydesk.models.config import ModelConfig
@@ -35,17 +33,6 @@ _LARGE = 100_000_000
 """Weights from which a model is compressed to 8 bits and computed fast unless the caller says otherwise."""
 _TOKENS_AT_ONCE = 2048
 """Longer reads go through the network in parts: activations take memory."""
-
-
-@dataclass(frozen=True, slots=True)
-class _LastPass:
-    """What `row` needs of a sequence's last pass: the hidden states of its wanted positions."""
-
-    number: int
-    first: int
-    """Index of the first of them among all that the pass computed."""
-    positions: Mapping[int, int]
-    hidden: NDArray[np.float32]
 
 
 class OpenVinoEngine:
@@ -74,11 +61,8 @@ class OpenVinoEngine:
         """What a user should know of how this engine runs here, a sentence each; empty when all is as it should be."""
         self._backbone = backbone
         self._head = head
-        self._last: dict[int, _LastPass] = {}
-        self._scratch = np.empty(head.vocab_size, np.float32)
-        self._pass = 0
-        # Rows of the last pass that the head still holds: `[self._held_from, self._held_from + len(self._held))`.
-        self._held, self._held_from = np.empty((0, head.vocab_size), np.float32), 0
+        # Of each sequence's last pass: where the scores of which position lie.
+        self._last: dict[int, tuple[Scored, dict[int, int]]] = {}
 
     def open(self) -> int:
         return self._backbone.open()
@@ -92,35 +76,27 @@ class OpenVinoEngine:
     def run(self, reads: Sequence[Read]) -> list[list[Scores]]:
         check_reads(self, reads)
         before = [self._backbone.length(read.sequence) for read in reads]
-        hidden: list[list[NDArray[np.float32]]] = [[] for _ in reads]
         try:
-            for part in _parts(reads):
-                states = self._backbone.read([segment for _, segment in part])
-                begin = 0
-                for index, segment in part:
-                    hidden[index].append(states[begin : begin + len(segment.wanted)])
-                    begin += len(segment.wanted)
-            wanted = [one for read in reads for one in read.wanted]
-            states = np.concatenate([part for parts in hidden for part in parts]) if wanted else self._none()
-            scores = self._score(states, wanted)
+            hidden = self._read(reads)
+            scored = self._head.score(hidden, [one for read in reads for one in read.wanted])
         except BaseException:
             for read, length in zip(reads, before, strict=True):
                 self._backbone.cut(read.sequence, length)
             raise
-        return self._share_out(reads, states, scores)
+        result, begin = [], 0
+        for read in reads:
+            self._last[read.sequence] = scored, {one.position: begin + i for i, one in enumerate(read.wanted)}
+            result.append(scored.scores[begin : begin + len(read.wanted)])
+            begin += len(read.wanted)
+        return result
 
     def row(self, sequence: int, position: int) -> NDArray[np.float32]:
-        last = self._last.get(sequence)
-        if last is None or position not in last.positions:
+        scored, indices = self._last.get(sequence, (None, {}))
+        if scored is None or position not in indices:
             raise EngineError(
                 f"position {position} was not wanted in the last pass of sequence {sequence}", code="engine_failed"
             )
-        index = last.positions[position]
-        held = last.first + index - self._held_from
-        if last.number == self._pass and 0 <= held < len(self._held):
-            return log_softmax(self._held[held])
-        self._held = self._held[:0]
-        return log_softmax(self._head.logits(last.hidden[index : index + 1])[0])
+        return self._head.row(scored, indices[position])
 
     def cut(self, sequence: int, length: int) -> None:
         check_cut(self, sequence, length)
@@ -135,31 +111,16 @@ class OpenVinoEngine:
         self._last.clear()
         self._backbone.close()
 
-    def _score(self, hidden: NDArray[np.float32], wanted: Sequence[Wanted]) -> list[Scores]:
-        self._pass += 1
-        self._held = self._held[:0]
-        scores: list[Scores] = []
-        for begin in range(0, len(hidden), self._head.rows_at_once):
-            self._held = self._head.logits(hidden[begin : begin + self._head.rows_at_once])
-            self._held_from = begin
-            rows = zip(self._held, wanted[begin:], strict=False)
-            scores.extend(score_row(logits, one, self._scratch) for logits, one in rows)
-        return scores
-
-    def _share_out(
-        self, reads: Sequence[Read], hidden: NDArray[np.float32], scores: list[Scores]
-    ) -> list[list[Scores]]:
-        result, begin = [], 0
-        for read in reads:
-            end = begin + len(read.wanted)
-            positions = {one.position: index for index, one in enumerate(read.wanted)}
-            self._last[read.sequence] = _LastPass(self._pass, begin, positions, hidden[begin:end])
-            result.append(scores[begin:end])
-            begin = end
-        return result
-
-    def _none(self) -> NDArray[np.float32]:
-        return np.empty((0, 0), np.float32)
+    def _read(self, reads: Sequence[Read]) -> NDArray[np.float32]:
+        """Hidden states of all wanted positions, `[positions, hidden_size]`."""
+        hidden: list[list[NDArray[np.float32]]] = [[] for _ in reads]
+        for part in _parts(reads):
+            states, begin = self._backbone.read([segment for _, segment in part]), 0
+            for index, segment in part:
+                hidden[index].append(states[begin : begin + len(segment.wanted)])
+                begin += len(segment.wanted)
+        found = [states for parts in hidden for states in parts]
+        return np.concatenate(found) if found else np.empty((0, 0), np.float32)
 
 
 def load(

@@ -29,9 +29,16 @@ def build_backbone(tensors: Tensors, config: ModelConfig, embedding: Matrix, bit
 
 
 def build_head(matrix: Matrix) -> Any:
-    """The graph from hidden states `[rows, hidden_size]` to logits `[rows, vocab_size]`, float32 both."""
+    """The graph from hidden states `[rows, hidden_size]` to logits `[rows, vocab_size]` and normalizers `[rows]`.
+
+    All are float32. A normalizer is the natural logarithm of the sum of the exponentials of its row.
+    """
     hidden = ops.parameter([-1, matrix.columns], np.float32, name="hidden")
-    return ov.Model([ops.matmul(hidden, _float_matrix(matrix), False, True)], [hidden], "head")
+    logits = ops.matmul(hidden, _float_matrix(matrix), False, True)
+    highest = ops.reduce_max(logits, _i64([1]), True)
+    total = ops.reduce_sum(ops.exp(ops.subtract(logits, highest)), _i64([1]), False)
+    normalizers = ops.add(ops.squeeze(highest, _i64([1])), ops.log(total))
+    return ov.Model([ops.result(logits), ops.result(normalizers)], [hidden], "head")
 
 
 class _Backbone:
