@@ -89,7 +89,8 @@ def cut(source: Vocabulary, texts: Iterable[str], size: int, keep: Collection[st
 
     `keep`: texts whose own tokens are kept in any case, when they can be. Left out in any case: tokens that mix part of
     a character with anything else, tokens with a quotation mark that is not JSON's, and whatever is merged from them.
-    Errors: `UsageError` for a size that is no multiple of 64, or too small for what must be kept.
+    Errors: `UsageError` for a size that is no multiple of 64, too small for what must be kept, or larger than what is
+    left of the source.
     """
     if size % MULTIPLE:
         raise UsageError(f"a vocabulary of {size} is no multiple of {MULTIPLE}; take {-(-size // MULTIPLE) * MULTIPLE}")
@@ -179,7 +180,9 @@ def _prune(source: Vocabulary, counts: np.ndarray, allowed: set[int], kept: set[
     Where a token is taken away, its two parents stand instead; they inherit its count.
     """
     if len(kept) > size:
-        raise UsageError(f"a vocabulary of {size} has no room for the {len(kept)} tokens that must be kept")
+        raise UsageError(f"{size} tokens have no room for the {len(kept)} that must be kept; ask for more")
+    if len(allowed) < size:
+        raise UsageError(f"only {len(allowed)} tokens can be kept of the {size} asked for; ask for fewer")
     used = counts.copy()
     for id in reversed(source.parents):
         if id not in allowed:
