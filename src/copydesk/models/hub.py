@@ -55,13 +55,9 @@ def _from_hugging_face(model: str, complete: Callable[[Path], bool]) -> Path:
 
 def _from_modelscope(model: str, complete: Callable[[Path], bool]) -> Path:
     try:
-        from modelscope.hub.api import HubApi  # type: ignore[import-untyped,import-not-found,unused-ignore]
-        from modelscope.hub.snapshot_download import (  # type: ignore[import-untyped,import-not-found,unused-ignore]
-            snapshot_download,
-        )
-        from modelscope.utils.file_utils import (  # type: ignore[import-untyped,import-not-found,unused-ignore]
-            get_model_cache_root,
-        )
+        from modelscope.hub.api import HubApi
+        from modelscope.hub.snapshot_download import snapshot_download
+        from modelscope.utils.file_utils import get_model_cache_root
     except ImportError as error:
         raise ModelError(
             "COPYDESK_USE_MODELSCOPE=1 needs the package modelscope: pip install 'copydesk[modelscope]'",
