@@ -109,6 +109,7 @@ class OpenVinoEngine:
 
     def close(self) -> None:
         self._last.clear()
+        self._head.close()
         self._backbone.close()
 
     def _read(self, reads: Sequence[Read]) -> NDArray[np.float32]:

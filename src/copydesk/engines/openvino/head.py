@@ -60,6 +60,10 @@ class Head:
         logprobs: NDArray[np.float32] = logits[place] - normalizers[place]
         return logprobs
 
+    def close(self) -> None:
+        """Free everything."""
+        self._request = self._held = None
+
     def _project(self, scored: Scored, begin: int, end: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """Logits `[rows, vocab_size]` and normalizers `[rows]` of some positions; the next call overwrites them."""
         # Shared with the request, so it must live as long as it reads it.
