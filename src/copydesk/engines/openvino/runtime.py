@@ -79,6 +79,7 @@ def to_paged(model: Any) -> None:
 
 def compile_model(model: Any, setting: Setting, threads: int) -> Any:
     """The graph compiled for the CPU. Errors: `EngineError` `engine_failed`."""
+    # Without CACHE_DIR: this version writes a paged graph but cannot read it back, so a cache only costs time.
     options = {
         "PERFORMANCE_HINT": "LATENCY",
         "INFERENCE_NUM_THREADS": threads,
