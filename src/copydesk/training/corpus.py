@@ -43,10 +43,18 @@ def corpus(data: Path) -> Iterator[str]:
 
 
 def characters(data: Path) -> str:
-    """Characters that copying needs as one token each: punctuation, and those of people's names."""
+    """Characters that copying needs as one token each: punctuation, common hanzi, and those of people's names."""
     surnames = _lines(data / "gen" / "surnames.txt")
     names = _strings(json.loads((data / "gen" / "faker_zh_CN_person.json").read_text(encoding="utf-8")))
-    return "".join(sorted({character for text in chain(surnames, names, _LABELS, _CHARACTERS) for character in text}))
+    texts = chain(surnames, names, _LABELS, _CHARACTERS, _common_hanzi())
+    return "".join(sorted({character for text in texts for character in text}))
+
+
+def _common_hanzi() -> Iterator[str]:
+    """The 3,755 hanzi of GB 2312's first level."""
+    for row in range(0xB0, 0xD8):
+        for cell in range(0xA1, 0xFF):
+            yield bytes((row, cell)).decode("gb2312", errors="ignore")
 
 
 def _address_lines(data: Path) -> Iterator[str]:

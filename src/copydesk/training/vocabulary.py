@@ -240,7 +240,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("--data", type=Path, required=True, help="folder that holds qwen3/, address/, gen/ and news")
     parser.add_argument("--out", type=Path, required=True, help="folder to write")
-    parser.add_argument("--size", type=int, default=28_672, help="token ids, a multiple of 64 (default: %(default)s)")
+    parser.add_argument("--size", type=int, default=30_080, help="token ids, a multiple of 64 (default: %(default)s)")
     options = parser.parse_args(arguments)
     source = Vocabulary.read(options.data / "qwen3")
     reduced = cut(source, corpus(options.data), options.size, [*characters(options.data), *PROMPT_TEXTS])

@@ -128,9 +128,9 @@ class Divisions:
         for place in self.old_places:
             # An old name is only meant where it is written out: 从化市 is 从化市, 从化 is today's 从化区.
             self.meanings[place.district].add((place.province, place.city, place.district))
-        for city, province in self.province_of.items():
+        for city, province_name in self.province_of.items():
             for form in {city, rank_form(city), bare_name(city)}:
-                self.meanings[form].add((province, city, ""))
+                self.meanings[form].add((province_name, city, ""))
 
         self.namesakes = [p for p in self.places if p.district and bare_name(p.district) == bare_name(p.city)]
         self.county_cities = [p for p in self.places if p.district.endswith("市")]

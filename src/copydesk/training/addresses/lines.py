@@ -258,7 +258,7 @@ def corrected_form(recipient: Recipient, material: Material, rng: random.Random)
 def two_recipients(material: Material, rng: random.Random) -> tuple[str, dict[str, str]]:
     """Two in one text: the first is taken."""
     first, expected = rng.choice((tutorial_line, loose_line, waybill_line))(material, rng)
-    second, other = rng.choice((tutorial_line, waybill_line))(material, rng)
+    second, _ = rng.choice((tutorial_line, waybill_line))(material, rng)
     if not all(expected[field] for field in ("specific_location", "name", "phone")):
         return first, expected
     joint = rng.choice(
