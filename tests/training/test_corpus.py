@@ -82,8 +82,9 @@ def test_lines_weigh_more_than_parts(data: Path) -> None:
     assert counts["运单收货人"] > counts["桃花岭路"] > 0
 
 
-def test_characters_are_those_of_names_and_punctuation(data: Path) -> None:
+def test_characters_are_those_of_names_punctuation_and_everyday(data: Path) -> None:
     characters = corpus.characters(data)
     assert set("慕容伟，：（Ａ~收") <= set(characters)
-    assert "岳" not in characters
+    assert {"岳", "啊", "座"} <= set(characters)
+    assert "瀹" not in characters
     assert list(characters) == sorted(set(characters))
