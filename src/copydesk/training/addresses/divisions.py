@@ -14,6 +14,7 @@ from typing import Any
 
 from copydesk.training.addresses.history import MOVED_COUNTIES, NAMED_ZONES, OLD_CITIES, OLD_DISTRICTS, ZONES
 
+ISLANDS = ("香港特别行政区", "澳门特别行政区")
 WITHOUT_DISTRICTS = frozenset({"东莞市", "中山市", "儋州市", "嘉峪关市"})
 PEOPLES = (
     "满族 蒙古族 回族 藏族 维吾尔族 苗族 彝族 壮族 布依族 朝鲜族 侗族 瑶族 白族 土家族 哈尼族 哈萨克族 傣族 黎族 傈僳族 佤族 畲族 高山族 拉祜族 水族 "
@@ -97,6 +98,9 @@ class Divisions:
                 self.province_of[city["name"]] = province["name"]
                 for district in city["districts"]:
                     name = district["name"]
+                    if name in ISLANDS:
+                        # Their districts are listed where streets are.
+                        self.places += [Place(name, name, part) for part in district.get("streets", ())]
                     if name == city["name"]:
                         name = ""
                     streets = tuple(street for street in district.get("streets", ()) if street != name)
@@ -171,7 +175,21 @@ class Divisions:
         return rng.choice(self.places)
 
 
+SPOKEN = {
+    "内蒙古自治区": "内蒙",
+    "呼和浩特市": "呼市",
+    "乌鲁木齐市": "乌市",
+    "哈尔滨市": "哈市",
+    "齐齐哈尔市": "齐市",
+    "鄂尔多斯市": "鄂市",
+    "佳木斯市": "佳市",
+}
+"""Names that people shorten in a way of their own."""
+
+
 def province_form(name: str, rng: random.Random) -> str:
+    if name in SPOKEN and rng.random() < 0.15:
+        return SPOKEN[name]
     short = {"内蒙古自治区": "内蒙古", "黑龙江省": "黑龙江"}.get(name, bare_province(name))
     dice = rng.random()
     if dice < 0.86:
@@ -247,7 +265,9 @@ def write_divisions(place: Place, divisions: Divisions, rng: random.Random, styl
             out_province, out_city = province, city
         else:
             out_province = out_city = ""
-        if city == "重庆市" and levels and district.endswith("县") and has_district and rng.random() < 0.12:
+        if not island and levels and levels[-1] == city and has_district and style == "any" and rng.random() < 0.06:
+            levels.append("市辖区")
+        elif city == "重庆市" and levels and district.endswith("县") and has_district and rng.random() < 0.12:
             levels = [*levels[:-1], "重庆市县"]
     else:
         out_province = out_city = ""
@@ -261,7 +281,15 @@ def write_divisions(place: Place, divisions: Divisions, rng: random.Random, styl
             form = city
             if not full_only:
                 dice = rng.random()
-                form = city if dice < 0.35 else rank_form(city) if dice < 0.5 else bare_name(city)
+                form = (
+                    city
+                    if dice < 0.35
+                    else SPOKEN.get(city, city)
+                    if dice < 0.36 or dice > 0.93
+                    else rank_form(city)
+                    if dice < 0.5
+                    else bare_name(city)
+                )
                 if form != city and len(divisions.meanings[form]) > 1 and not has_province:
                     form = city
                 # A bare city that is also a district of its own (邵阳, 湘潭) is settled by what follows; keep those rare.
@@ -310,4 +338,48 @@ def write_divisions(place: Place, divisions: Divisions, rng: random.Random, styl
         old_province, prefecture, county, now = rng.choice(divisions.moved)
         levels = [old_province, prefecture, county] if rng.random() < 0.5 else [prefecture, county]
         return Written(tuple(levels), old_province, now, county)
+    if style == "any" and len(levels) > 1 and rng.random() < 0.012:
+        levels = misspelt(levels, rng)
     return Written(tuple(levels), out_province, out_city, out_district)
+
+
+CONFUSED = {
+    "州": "洲",
+    "洲": "州",
+    "市": "巿",
+    "江": "讧",
+    "阳": "杨",
+    "湖": "胡",
+    "海": "诲",
+    "城": "成",
+    "宁": "拧",
+    "武": "五",
+    "南": "男",
+    "山": "三",
+    "区": "曲",
+    "县": "线",
+    "杭": "抗",
+    "深圳": "深训",
+    "圳": "川",
+    "津": "律",
+    "京": "京",
+}
+
+
+def misspelt(levels: list[str], rng: random.Random) -> list[str]:
+    """One level with a slip of the finger: the others still say which place is meant."""
+    index = rng.randrange(len(levels))
+    level = levels[index]
+    if len(level) < 3:
+        return levels
+    dice = rng.random()
+    known = [i for i, c in enumerate(level) if c in CONFUSED]
+    if dice < 0.6 and known:
+        cut = rng.choice(known)
+        level = level[:cut] + CONFUSED[level[cut]] + level[cut + 1 :]
+    elif dice < 0.85:
+        cut = rng.randrange(len(level))
+        level = level[:cut] + level[cut] + level[cut:]
+    else:
+        level = level[:-1] + "是" if level[-1] == "市" else level[:-1] + level[-1]
+    return [*levels[:index], level, *levels[index + 1 :]]

@@ -8,24 +8,46 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
-NAME_LABELS = (
-    "收件人 收货人 接收人 接收者 收件者 收货者 联系人 姓名 收件 给 收 收货人姓名 收件人姓名 联系人姓名 客户姓名 收货方 收件方 签收人 名字 称呼 用户 客户 顾客 客户名 买家 寄给 "
-    "收方 到付人 收货 name Name NAME contact receiver 收貨人 收件人名 真实姓名 学生姓名 联络人 收方联系人 receiver_name 收者"
-).split()
-PHONE_LABELS = (
-    "电话 手机 手机号 手机号码 联系电话 联系方式 电话号码 号码 联系手机 收件电话 收货电话 mobile phone tel TEL call contact MOBILE Phone Tel 电话/微信 联络电话 收件人电话 收货人电话 "
-    "手机/电话 移动电话 座机 固话 收方电话 电 联系号码 收件人手机 收货人手机号 Mobile CALL PHONE 聯絡電話 電話 ☎ 📞 tel. 热线 收货手机"
-).split()
+NAME_LABELS = [
+    label.replace("_", " ")
+    for label in (
+        "收件人 收货人 接收人 接收者 收件者 收货者 联系人 姓名 收件 给 收 收货人姓名 收件人姓名 联系人姓名 客户姓名 收货方 收件方 签收人 名字 称呼 用户 客户 顾客 客户名 买家 寄给 "
+        "Receiver Recipient Consignee consignee Ship_To Deliver_To Contact_Person Attn Full_Name Contact_Name Buyer receiver "
+        "收方 到付人 收货 name Name NAME contact receiver 收貨人 收件人名 真实姓名 学生姓名 联络人 收方联系人 receiver-name 收者"
+    ).split()
+]
+PHONE_LABELS = [
+    label.replace("_", " ")
+    for label in (
+        "电话 手机 手机号 手机号码 联系电话 联系方式 电话号码 号码 联系手机 收件电话 收货电话 mobile phone tel TEL call contact MOBILE Phone Tel 电话/微信 联络电话 收件人电话 收货人电话 "
+        "手机/电话 移动电话 座机 固话 收方电话 电 联系号码 收件人手机 收货人手机号 Mobile CALL PHONE 聯絡電話 電話 ☎ 📞 tel. 热线 收货手机"
+        " Cell Contact_No Mobile_No Phone_Number Telephone telephone cellphone Tel_No Mobile_Phone cell"
+    ).split()
+]
 ADDRESS_LABELS = [
     label.replace("_", " ")
     for label in (
         "地址 收货地址 收件地址 详细地址 联系地址 送货地址 邮寄地址 寄往 住址 收件人地址 收货人地址 地_址 家庭住址 快递地址 通讯地址 配送地址 发货地址 address Address ADDRESS addr 寄到 送到 "
+        "Shipping_Address Addr ADDR Deliver_to Street_Address Delivery_Address "
         "收方地址 家庭地址 收貨地址 公司地址 目的地 投递地址 现住址 寄件地址"
     ).split()
 ]
 REGION_LABELS = "所在地区 地区 省市区 区域 所在区域 所属地区 所在地 收货地区 省份城市 行政区".split()
 DETAIL_LABELS = "详细地址 详细 街道地址 详细信息 具体地址 街道门牌 详址 门牌号 街道 详细收货地址".split()
-POSTCODE_LABELS = ("邮编", "邮政编码", "邮编：", "zip", "P.C.", "邮编:", "邮  编", "郵編")
+POSTCODE_LABELS = (
+    "zipcode",
+    "Zip",
+    "ZIP",
+    "Postcode",
+    "邮编",
+    "邮政编码",
+    "邮编：",
+    "zip",
+    "P.C.",
+    "邮编:",
+    "邮  编",
+    "郵編",
+)
 ORDER_LABELS = (
     "订单号",
     "订单编号",
@@ -43,6 +65,13 @@ ORDER_LABELS = (
 IDENTITY_LABELS = ("身份证", "身份证号", "证件号", "身份证号码", "ID")
 COLONS = ("：",) * 8 + (":",) * 5 + ("", "", "是", "为", ": ", "： ", " ", "=", "——", ":", "是：")
 SEPARATORS = (
+    "-",
+    ">",
+    " > ",
+    "→",
+    " ",
+    " ",
+    " ",
     " ; ",
     ";",
     "；",
@@ -165,6 +194,38 @@ CLOSINGS = (
     "，发票开公司抬头",
     "，6月1日之前送到",
 )
+NAME_PHRASES = (
+    "我叫{}",
+    "我是{}",
+    "收件人写{}就行",
+    "写{}收",
+    "名字写{}",
+    "找{}",
+    "本人{}",
+    "给{}就好",
+    "收货人填{}",
+    "叫{}",
+    "收件人就写{}",
+    "{}本人收",
+)
+SECOND_PHONES = (
+    "/{}",
+    "、{}",
+    " {}",
+    "或{}",
+    "，{}",
+    " 备用电话{}",
+    "；备用{}",
+    "，另一个号码{}",
+    " 或者 {}",
+    ",{}",
+    "；{}",
+    " / {}",
+    "（备用：{}）",
+    "\n备用电话：{}",
+)
+BRACKETS = ("【】", "【】", "[]", "（）", "()", "「」", "<>", "《》", "{}", "『』")
+EMOJI = tuple("👤📱🏠📦👉😄🙏☎📞📍✨🎁❤👇🚚📮😊✅🌸📌🏡🔔💐🙂")
 RECEIVED = ("收", "收", " 收", "（收）", "(收)", "亲收", "启", "亲启", " (收)", "[收]", "收件", "【收】", "签收")
 
 
@@ -222,15 +283,33 @@ def tutorial(address: str, name: str, phone: str, rng: random.Random) -> str:
     return separator.join(parts)
 
 
-def form(regions: str, location: str, name: str, phone: str, rng: random.Random) -> str:
-    """A filled-in form: one labelled item a line (or all glued), the region and the detailed address apart."""
+def form(regions: str, location: str, name: str, phone: str, rng: random.Random, levels: Sequence[str] = ()) -> str:
+    """A filled-in form: one labelled item a line (or all glued), the region and the detailed address apart.
+
+    With three `levels`, province, city and district may stand in lines of their own.
+    """
     colon = rng.choice(("：", ": ", ":", "：", "", " "))
     items: list[str] = []
+    if rng.random() < 0.07:
+        return bracketed_form(regions, location, name, phone, rng)
     if name:
         items.append(labelled(NAME_LABELS[:16], name, rng, colon))
     if phone:
         items.append(labelled(PHONE_LABELS[:12], phone, rng, colon))
-    if rng.random() < 0.55 and regions and location:
+    if len(levels) == 3 and location and rng.random() < 0.14:
+        marks = rng.choice(
+            (
+                ("省", "市", "区"),
+                ("省份", "城市", "区县"),
+                ("省", "市", "区/县"),
+                ("Province", "City", "District"),
+                ("所在省", "所在市", "所在区"),
+            )
+        )
+        colon = colon or "："
+        pair = [f"{mark}{colon}{level}" for mark, level in zip(marks, levels, strict=True)]
+        pair.append(labelled(DETAIL_LABELS, location, rng, colon))
+    elif rng.random() < 0.55 and regions and location:
         pair = [labelled(REGION_LABELS, regions, rng, colon), labelled(DETAIL_LABELS, location, rng, colon)]
     else:
         pair = [labelled(ADDRESS_LABELS, regions + location, rng, colon)] if regions or location else []
@@ -241,6 +320,24 @@ def form(regions: str, location: str, name: str, phone: str, rng: random.Random)
     return separator.join(items)
 
 
+def bracketed_form(regions: str, location: str, name: str, phone: str, rng: random.Random) -> str:
+    """【收件人】...【电话】...: each label in brackets, one a line or all in a row."""
+    left, right = rng.choice(("【】", "【】", "[]", "「」", "（）"))
+    items = [
+        f"{left}{rng.choice(labels)}{right}{value}"
+        for labels, value in (
+            (REGION_LABELS + ADDRESS_LABELS[:6], regions),
+            (DETAIL_LABELS, location),
+            (NAME_LABELS[:16], name),
+            (PHONE_LABELS[:12], phone),
+        )
+        if value
+    ]
+    if rng.random() < 0.5:
+        items = items[2:] + items[:2]
+    return rng.choice(("\n", "\n", " ", "", "，")).join(items)
+
+
 def loose(address: str, name: str, phone: str, extras: Sequence[str], rng: random.Random) -> str:
     """Parts in any order with one or several separators; now and then a label; extras anywhere behind or between."""
     labels = rng.random()
@@ -248,6 +345,8 @@ def loose(address: str, name: str, phone: str, extras: Sequence[str], rng: rando
         name = labelled(NAME_LABELS, name, rng)
     elif name and rng.random() < 0.05:
         name += rng.choice(RECEIVED)
+    elif name and rng.random() < 0.04:
+        name = rng.choice(NAME_PHRASES).format(name)
     if phone and (labels < 0.25 or rng.random() < 0.1):
         phone = labelled(PHONE_LABELS, phone, rng)
     if address and (labels < 0.18 or rng.random() < 0.12):
@@ -260,6 +359,12 @@ def loose(address: str, name: str, phone: str, extras: Sequence[str], rng: rando
         pair = ["".join(pair)] if rng.random() < 0.4 and not (pair[0][-1].isascii() and pair[1][0].isascii()) else pair
         parts = [address, *pair] if rng.random() < 0.6 else [*pair, address]
         parts = [part for part in parts if part]
+    if rng.random() < 0.03:
+        left, right = rng.choice(BRACKETS)
+        parts = [left + part + right for part in parts]
+    elif rng.random() < 0.03:
+        gap = rng.choice(("", " "))
+        parts = [rng.choice(EMOJI) + gap + part if rng.random() < 0.8 else part for part in parts]
     for extra in extras:
         parts.insert(rng.choice((len(parts), len(parts), 0, rng.randrange(len(parts) + 1))), extra)
     separator = rng.choice(SEPARATORS)
@@ -292,6 +397,8 @@ def with_chatter(text: str, rng: random.Random) -> str:
         text = rng.choice(OPENINGS) + text
     if rng.random() < 0.6:
         text += rng.choice(CLOSINGS)
+    if rng.random() < 0.1:
+        text += rng.choice(("", " ")) + rng.choice(EMOJI) * rng.randrange(1, 4)
     return text
 
 
@@ -300,6 +407,7 @@ RADICALS = str.maketrans("西长门马车见贝页风飞鸟龙黄青食民户文
 """Radicals that stand for characters in text copied from some documents; NFKC does not map all of them back."""
 
 
-def full_width(text: str) -> str:
-    """ASCII letters and digits in their full-width forms."""
-    return text.translate(FULL_WIDTH)
+def full_width(text: str, hyphens: bool = False) -> str:
+    """ASCII letters and digits in their full-width forms; `hyphens` and spaces too."""
+    text = text.translate(FULL_WIDTH)
+    return text.replace("-", "－").replace(" ", "　") if hyphens else text

@@ -167,9 +167,13 @@ def loose_line(material: Material, rng: random.Random) -> tuple[str, dict[str, s
     if rng.random() < 0.004:
         levels = tuple(level.translate(layouts.RADICALS) for level in recipient.written.levels)
         recipient = replace(recipient, written=replace(recipient.written, levels=levels))
+    if recipient.phone and rng.random() < 0.03:
+        # Two phones: the first counts.
+        second = draw_phone(material, rng, "waybill" if rng.random() < 0.7 else "any")[0]
+        recipient = replace(recipient, phone=recipient.phone + rng.choice(layouts.SECOND_PHONES).format(second))
     levels = recipient.written.levels
     location = recipient.location
-    code = postcode(rng) if rng.random() < 0.10 else ""
+    code = postcode(rng) if rng.random() < 0.13 else ""
     extras: list[str] = []
     if rng.random() < 0.05:
         extras.append(
@@ -205,13 +209,22 @@ def loose_line(material: Material, rng: random.Random) -> tuple[str, dict[str, s
                 if street + " " + rest in text:
                     joined = street + " " + rest
                 return text, recipient.expected() | {"specific_location": joined}
-        return layouts.form(regions, location, recipient.name, recipient.phone, rng), recipient.expected()
+        text = layouts.form(regions, location, recipient.name, recipient.phone, rng, levels)
+        return text, recipient.expected()
     if dice < 0.30:
         text = layouts.comma_row(levels, location, recipient.name, recipient.phone, code, rng)
         return text, recipient.expected()
     address = None
     if rng.random() < 0.05:
         address = repeated_address(recipient, rng)
+    elif recipient.written.district and levels and levels[-1] == recipient.written.district and rng.random() < 0.02:
+        # The district twice, in a text whose parts stand apart: once is enough.
+        address = join_levels((*levels, levels[-1]), rng) + location
+        separate = rng.choice((" ", "  ", "，", "\n", ", "))
+        parts = [part for part in (address, recipient.name, recipient.phone) if part]
+        if len(parts) > 1 and rng.random() < 0.5:
+            parts = [*parts[1:], parts[0]]
+        return separate.join(parts), recipient.expected()
     if address is None:
         joint = "" if rng.random() < 0.8 else rng.choice((" ", " ", "  ", "，", ",", "-", "、"))
         if not location or not levels:
@@ -258,7 +271,9 @@ def corrected_form(recipient: Recipient, material: Material, rng: random.Random)
 def two_recipients(material: Material, rng: random.Random) -> tuple[str, dict[str, str]]:
     """Two in one text: the first is taken."""
     first, expected = rng.choice((tutorial_line, loose_line, waybill_line))(material, rng)
-    second, _ = rng.choice((tutorial_line, waybill_line))(material, rng)
+    second, other = rng.choice((tutorial_line, waybill_line, loose_line))(material, rng)
+    if not other["name"] and not other["phone"]:
+        return first, expected
     if not all(expected[field] for field in ("specific_location", "name", "phone")):
         return first, expected
     joint = rng.choice(
@@ -273,6 +288,11 @@ def two_recipients(material: Material, rng: random.Random) -> tuple[str, dict[st
             "\n---\n",
             "。另外一份寄：",
             "\n另外：",
+            "；",
+            ";",
+            "; ",
+            "。",
+            "\n",
         )
     )
     return first + joint + second, expected
@@ -281,7 +301,8 @@ def two_recipients(material: Material, rng: random.Random) -> tuple[str, dict[st
 CHATTER = (
     "今天天气真不错 请问什么时候发货 收到了谢谢 在吗 你好 这个多少钱 可以便宜一点吗 好的没问题 明天再联系 我已经付款了 麻烦查一下物流 质量怎么样 有没有现货 退款什么时候到账 尺码偏大吗 "
     "晚上八点开会 请提交周报 Hello world 价格199元包邮 会议改到下周三 请在24小时内回复 颜色要红色的 订单已取消 客服不在线 祝您生活愉快 支持七天无理由退货 合同编号请核对 这款卖完了 "
-    "麻烦开一下发票 周末愉快 好评已发 怎么还没到 快递到哪了 帮我看看库存 有优惠券吗 我考虑一下"
+    "麻烦开一下发票 周末愉快 好评已发 怎么还没到 快递到哪了 帮我看看库存 有优惠券吗 我考虑一下 亲 什么时候发货呀 满199减30 仅限今天！ 买一送一 第2件半价 下午3点前下单 会员积分1200分 编号A1023 每天8:00-22:00营业 请按1查询 余额不足 验证码483920 密码错误 共计56.8元 12月31日截止 "
+    "地址改好了吗 电话打不通 姓名填错了 改一下收货人 请补充地址 号码是空号 ok 嗯嗯 谢谢亲 哈哈哈 test 123 abc 12345 OK! 收到 您的快递已到驿站 取件码3-2-8841"
 ).split()
 
 
@@ -290,6 +311,12 @@ def no_recipient(material: Material, rng: random.Random) -> tuple[str, dict[str,
     parts = rng.sample(CHATTER, rng.choice((1, 1, 2, 3)))
     if rng.random() < 0.2:
         parts.append(layouts.labelled(layouts.ORDER_LABELS, order_number(rng), rng))
+    if rng.random() < 0.15:
+        # A phone alone among chatter: only the phone is there.
+        written, kept = draw_phone(material, rng, "waybill")
+        parts.insert(rng.choice((0, len(parts))), written)
+        joint = rng.choice(("，", "。", " ", "\n"))
+        return joint.join(parts), dict.fromkeys(FIELDS, "") | {"phone": kept}
     text = rng.choice(("，", "。", " ", "！")).join(parts) + rng.choice(("", "。", "？", "！", "~"))
     return text, dict.fromkeys(FIELDS, "")
 
@@ -301,9 +328,13 @@ def distort(text: str, expected: dict[str, str], material: Material, rng: random
         text = text.translate(material.traditional)
         copied = ("specific_location", "name", "phone")
         expected = expected | {field: expected[field].translate(material.traditional) for field in copied}
-    elif dice < 0.032:
-        text = layouts.full_width(text)
-    elif dice < 0.052:
+    elif dice < 0.042:
+        text = layouts.full_width(text, hyphens=rng.random() < 0.4)
+        if "－" in text:
+            expected = expected | {
+                "specific_location": expected["specific_location"].replace("-", "－").replace(" ", "　")
+            }
+    elif dice < 0.062:
         text = rng.choice((" ", "\n", "  ", "　", "")) + text + rng.choice((" ", "\n", "  ", "。", "，", ";", "\r\n"))
     return text, expected
 
@@ -333,9 +364,9 @@ def draw_line(material: Material, rng: random.Random) -> tuple[str, dict[str, st
         return waybill_line(material, rng)
     if dice < 0.44:
         line = tutorial_line(material, rng)
-    elif dice < 0.96:
+    elif dice < 0.955:
         line = loose_line(material, rng)
-    elif dice < 0.985:
+    elif dice < 0.983:
         line = two_recipients(material, rng)
     else:
         line = no_recipient(material, rng)

@@ -28,6 +28,9 @@ COMPLEX_NAMES = (
     "学府 康乐 幸福 和谐 富康 金辉 鸿运 华联 新世界 时代 宏泰 金桥 环球 国贸 财富 嘉禾 润丰 桃源 明珠 鼎盛 名仕 观澜 江南 欧洲 北美 加州 罗马 巴黎 西雅图 维也纳 塞纳 金泰 "
     "华虹 天悦 云顶 九龙 百合 荣盛 中南 建业 正荣 阳光100 SOHO 公园里 一品 壹品 汇锦 汇翠 华星 理想 博雅 虹桥 七里香 丁香 木棉 梧桐 银杏 樱花 荷塘月色 山水 山海 四季 蓝天 白云"
 ).split()
+LATIN_PARTS = "SOHO SPACE K11 MALL CBD LOFT Park ONE IFC T1 T2 Plaza City Town Life A1 mini B1 VIP CLUB Bar Office U8 WE PARK P2 EFC GALAXY Outlets TOD".split()
+SYMBOLS = tuple("#&@~+*!?'%：；、。·—…_=|^$￥《》“”‘’「」〈〉〔〕×÷№℃②①③ⅡⅢ★☆")
+QUOTES = ("“”", "“”", "《》", "‘’", "「」", "〈〉", "『』", "''")
 DIRECTIONS = (
     "东",
     "南",
@@ -258,6 +261,10 @@ def estate(material: Material, rng: random.Random) -> str:
         return rng.choice(material.companies) + rng.choice(
             ("有限公司", "科技有限公司", "贸易公司", "厂", "超市", "大厦", "工业园", "食品厂", "店")
         )
+    if dice < 0.5:
+        # Latin in names is part of them, also where a person's name follows.
+        latin = rng.choice(LATIN_PARTS)
+        return rng.choice(COMPLEX_NAMES) + latin if rng.random() < 0.7 else latin + rng.choice(COMPLEX)
     name = rng.choice(COMPLEX_NAMES)
     if rng.random() < 0.3:
         name += rng.choice(COMPLEX_NAMES)
@@ -270,6 +277,15 @@ def village(material: Material, rng: random.Random) -> str:
         name += "" if name[-1] in "村屯庄寨湾沟坪里营街路" else "村"
     else:
         name = rng.choice(VILLAGE) + rng.choice(VILLAGE_TAIL)
+    if rng.random() < 0.06:
+        troop = rng.choice((str(rng.randrange(1, 190)), rng.choice(NUMERALS) + "十" + rng.choice(NUMERALS)))
+        return f"{troop}团{rng.choice((str(rng.randrange(1, 25)), rng.choice(NUMERALS)))}连" + rng.choice(
+            ("", "", "队部", "一区", f"{rng.randrange(1, 9)}栋")
+        )
+    if rng.random() < 0.04:
+        return f"{rng.choice(('', 'G', 'S'))}{rng.randrange(101, 330)}国道{rng.randrange(1, 2000)}公里" + rng.choice(
+            ("处", "", "路北", "加油站旁")
+        )
     dice = rng.random()
     if dice < 0.3:
         return name + rng.choice(
@@ -350,6 +366,20 @@ def draw_location(place: Place, material: Material, rng: random.Random, style: s
         location = location[:cut] + rng.choice(HAN) + location[cut + rng.randrange(2) :]
     if style == "plain":
         return location
+    if rng.random() < 0.025 and len(location) > 4:
+        # Any mark may stand inside and is copied.
+        cut = rng.randrange(1, len(location) - 1)
+        if rng.random() < 0.5:
+            left, right = rng.choice(QUOTES)
+            location = (
+                location[:cut]
+                + left
+                + rng.choice((rng.choice(COMPLEX_NAMES), estate(material, rng), rng.choice(material.place_names)))
+                + right
+                + location[cut:]
+            )
+        else:
+            location = location[:cut] + rng.choice(SYMBOLS) + location[cut:]
     dice = rng.random()
     if dice > 0.997:
         return "".join(rng.choice("abcdefghijklmnopqrstuvwxyz") for _ in range(rng.randrange(2, 8)))
@@ -366,6 +396,10 @@ def draw_location(place: Place, material: Material, rng: random.Random, style: s
         inside = location[cut - 1 : cut + 1]
         if not any(c.isascii() for c in inside):
             location = location[:cut] + rng.choice((" ", "，", " ", ",", "-")) + location[cut:]
+        if rng.random() < 0.4:
+            location += rng.choice((" ", " ", "，")) + rng.choice(
+                (estate(material, rng), building(rng), "东区", "西区", "南门", "后勤处", "二期")
+            )
     elif dice < 0.12:
         location += rng.choice((" ", "")) + "(" + estate(material, rng) + ")"
     elif dice < 0.135:

@@ -145,9 +145,28 @@ def draw_name(province: str, material: Material, rng: random.Random, style: str 
         return rng.choice(LEAD) + rng.choice(COMMON)
     if dice < 0.96:
         return rng.choice(NICKNAMES)
-    if dice < 0.97:
+    if dice < 0.966:
         return surname(material, rng)
-    if dice < 0.98:
+    if dice < 0.974:
+        shop = rng.choice(
+            (
+                "批发部",
+                "超市",
+                "便利店",
+                "小卖部",
+                "五金店",
+                "水果店",
+                "服装店",
+                "饭店",
+                "理发店",
+                "药房",
+                "打印店",
+                "茶行",
+                "工作室",
+            )
+        )
+        return rng.choice(LEAD) + rng.choice(COMMON) + rng.choice(("", "家", "记")) + shop
+    if dice < 0.982:
         return (
             surname(material, rng)
             + han_given(material, rng)
