@@ -43,6 +43,8 @@ class Draft:
 
     text: str
     source: str
+    spans: Mapping[str, tuple[Span, ...]] = field(default_factory=dict)
+    """Where drafted values stand in the source text, by their paths as in an answer's `fields`; those known."""
 
 
 @dataclass(frozen=True, slots=True)
