@@ -84,7 +84,7 @@ def test_a_schema_object_is_taken_as_it_is() -> None:
     assert extraction(schema).schema is schema
 
 
-@pytest.mark.parametrize("schema", [Odd, int, "a string", 3, None, ["x"]])
+@pytest.mark.parametrize("schema", [Odd, int, "a string", 3, None, ["x"], {"enum": [{1}]}])
 def test_what_is_no_schema_is_refused(schema: Any) -> None:
     with pytest.raises(SchemaError) as caught:
         extraction(schema)

@@ -14,11 +14,11 @@ import numpy as np
 from copydesk.desk.canonical import Canonical
 from copydesk.desk.state import State
 
-_STRING = re.compile(rb'"(?:[^"\\]|\\.)*+"?', re.DOTALL)
+_OPEN_STRING = re.compile(rb'(?:[^"]|"(?:[^"\\]|\\.)*+")*+"(?:[^"\\]|\\.?)*+', re.DOTALL)
 _OUTSIDE = b'}],: n"tf0123456789-.[{'
 """Bytes to try between values, the ones that close first, then the ones that open the least."""
-_INSIDE = b'"a0 -_.:/@'
-"""Bytes to try within a string."""
+_INSIDE = b'"a0A -_.:/@'
+"""Bytes to try within a string, those after which it may end first."""
 
 
 class Closing:
@@ -31,6 +31,10 @@ class Closing:
         self._scores = np.full(vocab_size, -1.0e6, dtype=np.float32)
         for byte, token in canonical.byte_tokens.items():
             self._scores[token] = -float(byte)
+        tokens = canonical.byte_tokens
+        self._quote = tokens.get(ord('"'))
+        self._outside = [tokens[byte] for byte in _OUTSIDE if byte in tokens]
+        self._inside = [tokens[byte] for byte in _INSIDE if byte in tokens]
 
     def of(self, state: State, written: Sequence[int], most: int) -> tuple[int, ...] | None:
         """The tokens that complete an answer of which `written` stands; None if they would be more than `most`."""
@@ -47,22 +51,24 @@ class Closing:
         """Accept one token on the way out."""
         if state.accept(self._end):
             return self._end
-        for byte in _INSIDE if _in_string(text) else _OUTSIDE:
-            token = self._canonical.byte_tokens.get(byte)
-            if token is not None and state.accept(token):
-                return token
-        token = state.best(self._scores)
+        in_string = _in_string(text)
+        legal = [token for token in (self._inside if in_string else self._outside) if state.allows(token)]
+        token = next(iter(legal), None)
+        if token is None:
+            token = state.best(self._scores)
+        elif in_string and token != self._quote:
+            token = next((other for other in legal if self._ends_string(state, other)), token)
         state.accept(token)
         return token
+
+    def _ends_string(self, state: State, token: int) -> bool:
+        """Whether the string may end after this token."""
+        state.accept(token)
+        ends = self._quote is not None and state.allows(self._quote)
+        state.rewind(1)
+        return ends
 
 
 def _in_string(text: bytes) -> bool:
     """Whether a string is open at the end of a beginning of JSON."""
-    last = None
-    for match in _STRING.finditer(text):
-        last = match
-    return last is not None and last.end() == len(text) and not _is_closed(last.group())
-
-
-def _is_closed(string: bytes) -> bool:
-    return re.fullmatch(rb'"(?:[^"\\]|\\.)*"', string, re.DOTALL) is not None
+    return _OPEN_STRING.fullmatch(text) is not None

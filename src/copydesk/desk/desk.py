@@ -170,7 +170,7 @@ class Desk:
         schema = task.schema.json
         try:
             key = (json.dumps(schema), bounds)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, RecursionError) as error:
             raise SchemaError(f"The schema is no JSON: {error}.", code="invalid_schema") from error
         return _remembered(self._compiled, key, lambda: self._with_shortest(self._compile(schema, bounds)))
 

@@ -91,7 +91,10 @@ class JsonState:
             del self._tokens[-count:]
 
     def best(self, scores: np.ndarray) -> int:
-        """The legal token of the highest score, ties by lowest id. Errors: `SchemaError` where the grammar gives up."""
+        """The legal token of the highest score, ties by lowest id; within forced text, the one that begins it.
+
+        Errors: `SchemaError` where the grammar gives up.
+        """
         mask = np.frombuffer(self._matcher.compute_bitmask(), dtype=np.uint8)
         legal = np.unpackbits(mask, count=len(scores), bitorder="little").astype(bool)
         if not legal.any():

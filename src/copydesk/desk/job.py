@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Generator
-from concurrent.futures import Future, InvalidStateError
+from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any
 
@@ -75,17 +75,13 @@ class AnswerJob:
 
     def finish(self, written: Written, effort: Effort) -> None:
         """Hand over the answer."""
-        answer = self._answer(written, effort)
         if self.future.set_running_or_notify_cancel():
-            self.future.set_result(answer)
+            self.future.set_result(self._answer(written, effort))
 
     def fail(self, error: Exception) -> None:
-        """Hand over the reason why there is none."""
-        try:
-            if self.future.set_running_or_notify_cancel():
-                self.future.set_exception(error)
-        except InvalidStateError:  # it is done already
-            return
+        """Hand over the reason why there is none; who waits for a cancelled answer is told that it is over."""
+        if self.future.running() or self.future.set_running_or_notify_cancel():
+            self.future.set_exception(error)
 
     def _answer(self, written: Written, effort: Effort) -> Answer[Any]:
         pieces = [self.canonical.text((token,)) for token in written.tokens]

@@ -29,7 +29,8 @@ class Prefixes:
         """A sequence for a prompt with this prefix, and how many tokens of it it already holds: all or none."""
         kept = self._kept.get(prefix)
         if kept is None:
-            self._awaited.add(prefix)
+            if prefix:
+                self._awaited.add(prefix)
             return self._engine.open(), 0
         self._kept.move_to_end(prefix)
         return self._engine.fork(kept), len(prefix)

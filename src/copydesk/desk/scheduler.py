@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Generator
+from concurrent.futures import CancelledError
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -42,7 +43,7 @@ class Job(Protocol):
         """Take the answer. What it raises is passed on to `fail`."""
 
     def fail(self, error: Exception) -> None:
-        """Take the reason why there is none."""
+        """Take the reason why there is none; called once, also for one that was cancelled."""
 
 
 @dataclass(slots=True, eq=False)
@@ -82,7 +83,7 @@ class Scheduler:
     def step(self) -> None:
         """One engine call for the answers in progress, and whatever follows from it."""
         for live in [live for live in self._live if live.job.is_cancelled()]:
-            self._leave(live)
+            self._fail(live, CancelledError())
         self._admit()
         called, reads = self._gather()
         if not called:
@@ -112,9 +113,11 @@ class Scheduler:
     def _admit(self) -> None:
         while self._waiting and len(self._live) < self._most_live:
             job = self._waiting[0]
-            if not job.is_cancelled():
-                if self._prefixes.awaited(job.prefix):
-                    return
+            if job.is_cancelled():
+                job.fail(CancelledError())
+            elif self._prefixes.awaited(job.prefix):
+                return
+            else:
                 self._join(job)
             self._waiting.popleft()
 

@@ -5,6 +5,7 @@ Knows no tokens and no grammar; whether a schema can be honoured is the desk's b
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -75,6 +76,10 @@ def _read(schema: Json | type[BaseModel] | Schema) -> Schema:
                 f"{schema.__name__} cannot be written as a JSON Schema: {error.message}", code="invalid_schema"
             ) from error
     if isinstance(schema, Mapping):
+        try:
+            json.dumps(schema)
+        except (TypeError, ValueError, RecursionError) as error:
+            raise SchemaError(f"The schema is no JSON: {error}.", code="invalid_schema") from error
         return Schema(dict(schema))
     raise SchemaError(
         f"A schema is a JSON Schema object or a pydantic class, not {type(schema).__name__}.", code="invalid_schema"

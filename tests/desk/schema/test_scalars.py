@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -43,6 +44,8 @@ def accepts(tokenizer: Tokenizer, canonical: Canonical) -> Accepts:
         ({"type": "integer", "format": "int8"}, ["-128", "127"], ["128"]),
         ({"type": "number"}, ["0", "-0.5", "3.14", "12"], ["1e5", ".5", "5.", "0.1234567891", "1" * 17]),
         ({"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}, ["0.000000001", "0.999999999"], ["0", "1"]),
+        ({"type": "number", "exclusiveMinimum": 0, "maximum": 0.25}, ["0.25", "0.1"], ["0", "0.0", "-0"]),
+        ({"type": "number", "minimum": -0.5, "exclusiveMaximum": 0}, ["-0.5", "-0.1"], ["0", "-0"]),
         ({"type": "number", "multipleOf": 2}, ["4", "-2"], ["3", "4.5"]),
         ({"enum": [0.1, -2.5, 1e3, "é", None, True]}, ["0.1", "-2.5", "1000", '"é"', "null", "true"], ["1", "false"]),
         ({"const": {"b": [1, {}], "a": "/"}}, ['{"b": [1, {}], "a": "/"}'], ['{"a": "/", "b": [1, {}]}']),
@@ -70,6 +73,29 @@ def test_what_is_an_answer(accepts: Accepts, schema: Any, right: list[str], wron
 def test_a_range_holds_to_the_number(accepts: Accepts, low: int, size: int, value: int, over: bool) -> None:
     schema = {"type": "integer", "exclusiveMinimum" if over else "minimum": low, "maximum": low + size + 1}
     assert accepts(schema, str(value)) == (low + over <= value <= low + size + 1)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    low=st.decimals(-20, 20, places=2),
+    size=st.decimals(0, 30, places=2),
+    offset=st.decimals(-1, 1, places=3),
+    at_low=st.booleans(),
+    over=st.booleans(),
+    under=st.booleans(),
+)
+def test_a_range_of_fractions_lets_nothing_through(
+    accepts: Accepts, low: Decimal, size: Decimal, offset: Decimal, at_low: bool, over: bool, under: bool
+) -> None:
+    high = low + size + 1
+    schema = {
+        "type": "number",
+        "exclusiveMinimum" if over else "minimum": float(low),
+        "exclusiveMaximum" if under else "maximum": float(high),
+    }
+    value = (low if at_low else high) + offset
+    inside = (low < value if over else low <= value) and (value < high if under else value <= high)
+    assert accepts(schema, f"{value.normalize():f}") == inside
 
 
 @settings(max_examples=60, deadline=None)

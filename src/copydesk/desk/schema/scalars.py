@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from functools import lru_cache
 from typing import Any
 
@@ -68,12 +69,19 @@ def number(case: Conjunction) -> Json | None:
     over, under = _excluded(case, "exclusiveMinimum", low), _excluded(case, "exclusiveMaximum", high)
     if low > high or (low == high and (over or under)):
         return None
-    result: Json = {"type": "number", ("exclusiveMinimum" if over else "minimum"): low}
-    result["exclusiveMaximum" if under else "maximum"] = high
+    factor = _factor(case)
     largest = max(abs(bound) for bound, excluded in ((low, over), (high, under), (0, True)) if excluded)
-    decimals = max(0, min(_DECIMALS, _DIGITS - len(str(int(largest)))))
-    result["multipleOf"] = _factor(case) or 10.0**-decimals
-    return result
+    decimals = 0 if factor else max(0, min(_DECIMALS, _DIGITS - len(str(int(largest)))))
+    step = Decimal(factor or 1).scaleb(-decimals)
+    # Exclusive limits become inclusive ones a step further in: the grammar lets some exclusive ones through.
+    least, most = _stepped(low, step, ROUND_CEILING), _stepped(high, step, ROUND_FLOOR)
+    least += step * (over and least == Decimal(repr(low)))
+    most -= step * (under and most == Decimal(repr(high)))
+    if least > most:
+        raise unsupported(
+            "minimum", case.path, f"there is no number of at most {decimals} decimals in so small a range"
+        )
+    return {"type": "number", "minimum": float(least), "maximum": float(most), "multipleOf": float(step)}
 
 
 def string(case: Conjunction, longest: int) -> Json | None:
@@ -133,6 +141,11 @@ def _range(case: Conjunction, largest: int) -> tuple[float, float]:
         if outside or not math.isfinite(bound):
             raise unsupported(name, case.path, f"numbers reach to {largest:.0e} at most")
     return max(low, -largest), min(high, largest)
+
+
+def _stepped(bound: float, step: Decimal, rounding: str) -> Decimal:
+    """The multiple of `step` next to a bound."""
+    return (Decimal(repr(bound)) / step).to_integral_value(rounding) * step
 
 
 def _excluded(case: Conjunction, name: str, bound: float) -> bool:
