@@ -122,6 +122,8 @@ def load(name: str, stack: ExitStack) -> tuple[Engine, Tokenizer]:
         from tiny_model import write_tiny_model
 
         folder = write_tiny_model(Path(stack.enter_context(tempfile.TemporaryDirectory())))
+        config = folder / "config.json"
+        config.write_text(json.dumps({**json.loads(config.read_text()), "max_position_embeddings": 8192}))
     else:
         from copydesk.models.resolve import resolve
 

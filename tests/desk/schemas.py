@@ -66,8 +66,32 @@ def _compound(inner: Schemas) -> Schemas:
         ),
         st.builds(lambda several: {"anyOf": several}, branches),
         st.builds(lambda several: {"oneOf": several}, branches),
+        st.builds(lambda objects: {"oneOf": objects}, st.lists(_tagged(inner), min_size=2, max_size=3)),
+        st.builds(lambda schema, other: {"allOf": [schema], "not": other}, inner, _conditions),
+        st.builds(_conditional, properties, _conditions, inner),
         st.builds(lambda several: {"allOf": several}, st.lists(inner, min_size=1, max_size=2)),
     )
+
+
+_conditions: Schemas = st.one_of(
+    st.builds(lambda name: {"required": [name]}, NAMES),
+    st.builds(lambda name, value: {"properties": {name: {"const": value}}}, NAMES, st.sampled_from([1, True, "x"])),
+    st.builds(lambda kind: {"type": kind}, st.sampled_from(["string", "integer", "null", "boolean"])),
+    st.builds(lambda values: {"enum": values}, st.lists(st.integers(-3, 3), max_size=4)),
+)
+
+
+@st.composite
+def _tagged(draw: st.DrawFn, inner: Schemas) -> Any:
+    """An object with a tag that another one may share."""
+    kind = {"enum": draw(st.lists(st.sampled_from("abc"), min_size=1, max_size=2))}
+    properties = {"kind": kind, draw(NAMES): draw(inner)}
+    return {"type": "object", "properties": properties, "required": draw(st.sampled_from([["kind"], list(properties)]))}
+
+
+def _conditional(properties: dict[str, Any], condition: Any, then: Any) -> Any:
+    values = {"x": {"enum": ["x", "y"]}, "name": {"enum": [1, True, "x", "z"]}}
+    return {"type": "object", "properties": {**properties, **values}, "if": condition, "then": then, "else": {}}
 
 
 def _object(properties: dict[str, Any], rest: Any) -> Any:

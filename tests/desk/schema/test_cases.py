@@ -97,8 +97,6 @@ def test_a_branch_is_kept_apart_from_the_others_as_they_were_written() -> None:
     [
         [{"type": "number"}, {"type": "integer"}],
         [{"type": "string"}, {"pattern": "^a", "type": "string"}],
-        [{}, {"type": "null"}],
-        [{"type": "object"}, {"type": "object", "properties": {"a": {}}}],
         [{"required": ["a"], "type": "object"}, {"required": ["a", "b"], "type": "object"}],
     ],
 )
@@ -131,3 +129,53 @@ def test_unevaluated_properties_are_those_of_no_schema_at_the_place() -> None:
 def test_recursion_is_followed_to_its_depth() -> None:
     schema = {"anyOf": [{"type": "null"}, {"$ref": "#"}]}
     assert len(cases(schema, depth=2)) == 3
+
+
+def test_a_branch_that_another_contains_is_no_case() -> None:
+    (case,) = cases({"type": ["string", "null"], "oneOf": [{"type": ["string", "null"]}, {"type": "null"}]})
+    assert case.types == {"string"}
+    assert cases({"oneOf": [{"type": "object"}, {"type": "object", "properties": {"a": {}}}]}) == []
+
+
+@pytest.mark.parametrize(
+    ("schema", "left"),
+    [
+        ({"type": ["string", "null", "integer"], "not": {"type": ["null", "integer"]}}, [{"string"}]),
+        ({"enum": [1, 2, 3], "not": {"enum": [2]}}, [(1, 3)]),
+        ({"enum": [1, "x"], "not": {"type": "number"}}, [("x",)]),
+        ({"type": "boolean", "not": {"const": True}}, [(False,)]),
+        ({"type": "object", "not": {"required": ["a"]}}, ["a"]),
+        ({"type": "null", "not": {}}, []),
+    ],
+)
+def test_what_is_left_beside_a_not(schema: Any, left: list[Any]) -> None:
+    found = cases(schema)
+    assert [
+        case.choices if isinstance(part, tuple) else case.types if isinstance(part, set) else forbidden(case).pop()
+        for case, part in zip(found, left, strict=True)
+    ] == left
+
+
+def test_a_condition_makes_a_case_that_meets_it_and_one_that_does_not() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"kind": {"enum": ["a", "b", "c"]}},
+        "if": {"properties": {"kind": {"const": "b"}}},
+        "then": {"required": ["more"]},
+        "else": {"required": ["less"]},
+    }
+    held, failed = cases(schema)
+    assert held.required == ("more",)
+    assert set(failed.required) == {"kind", "less"}
+    assert failed.property("kind")[-1].schema == {"enum": ["a", "c"]}
+
+
+@pytest.mark.parametrize("schema", [{"if": {"pattern": "a"}}, {"then": False}, {"else": False, "then": False}])
+def test_a_condition_without_consequence_says_nothing(schema: Any) -> None:
+    assert len(cases(schema)) == 1
+
+
+def test_a_value_that_is_not_listed_cannot_be_excluded() -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "string"}}, "not": {"properties": {"a": {"const": "x"}}}}
+    with pytest.raises(SchemaError, match="not at #"):
+        cases(schema)

@@ -1,14 +1,16 @@
-"""The cases of a schema node: `$ref`, `allOf`, `anyOf` and `oneOf` worked out into plain conjunctions.
+"""The cases of a schema node: `$ref`, `allOf`, `anyOf`, `oneOf`, `if` and `not` worked out into plain conjunctions.
 
-Of a `oneOf`, each case is narrowed until no value of it satisfies another case, or the schema is refused. Knows nothing
-of grammars.
+Where a case must not satisfy another (in a `oneOf`, a `not`, an `else`), it is narrowed until no value of it does, or
+the schema is refused. Knows nothing of grammars.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import pairwise, permutations
+from typing import Any
 
 from copydesk.desk.schema.conjunction import Conjunction, Nodes, both_types, key, own, type_of
 from copydesk.desk.schema.document import Document, Node
@@ -17,6 +19,7 @@ from copydesk.desk.schema.scalars import refuse_unreadable
 
 _MOST = 256
 """Cases of one node; a schema with more is refused."""
+_FEW: Mapping[str, tuple[Any, ...]] = {"null": (None,), "boolean": (False, True)}
 _DEEPEST = 4
 """How far down properties are compared to tell two cases of a `oneOf` apart."""
 
@@ -69,6 +72,10 @@ class Cases:
                 cases, plain = _product(cases, plain), None
         if "oneOf" in schema:
             cases = self._one_of(cases, node)
+        if "not" in schema:
+            cases = self._except(cases, node, "not")
+        if "if" in schema and ("then" in schema or "else" in schema):
+            cases = self._conditional(cases, node)
         if "unevaluatedProperties" in schema:
             rest = (node.child("unevaluatedProperties"),)
             cases = [replace(case, rest=rest) if case.rest is None else case for case in cases]
@@ -85,48 +92,85 @@ class Cases:
 
     def _one_of(self, cases: list[Conjunction], node: Node) -> list[Conjunction]:
         branches = [
-            [single for case in _product(cases, self._of_node(node.child("oneOf", index))) for single in _singles(case)]
+            _singles(_product(cases, self._of_node(node.child("oneOf", index))))
             for index in range(len(node.schema["oneOf"]))
         ]
         whole = list(branches)
         for here, there in permutations(range(len(branches)), 2):
-            for other in whole[there]:
-                kept = [self._outside(case, other, _DEEPEST) for case in branches[here]]
-                if None in kept:
-                    raise unsupported(
-                        "oneOf", node.path, "its cases overlap in a way that cannot be told apart; use anyOf"
-                    )
-                branches[here] = [case for case in kept if case is not None and case.choices != ()]
+            branches[here] = self._all_outside(branches[here], whole[there], node, "oneOf")
         return [case for branch in branches for case in branch]
+
+    def _conditional(self, cases: list[Conjunction], node: Node) -> list[Conjunction]:
+        held = _product(cases, self._of_node(node.child("if")))
+        if "then" in node.schema:
+            held = _product(held, self._of_node(node.child("then")))
+        failed = self._except(cases, node, "if")
+        if "else" in node.schema:
+            failed = _product(failed, self._of_node(node.child("else")))
+        return held + failed
+
+    def _except(self, cases: list[Conjunction], node: Node, keyword: str) -> list[Conjunction]:
+        """The cases narrowed to values that do not satisfy the schema under a keyword."""
+        return self._all_outside(_singles(cases), _singles(self._of_node(node.child(keyword))), node, keyword)
+
+    def _all_outside(
+        self, cases: list[Conjunction], others: list[Conjunction], node: Node, keyword: str
+    ) -> list[Conjunction]:
+        for other in others:
+            kept = [self._outside(case, other, _DEEPEST) for case in cases]
+            if None in kept:
+                raise unsupported(
+                    keyword, node.path, "what must be told apart overlaps; write the cases out with anyOf instead"
+                )
+            cases = [case for case in kept if case is not None and case.choices != ()]
+        return cases
 
     def _outside(self, case: Conjunction, other: Conjunction, depth: int) -> Conjunction | None:
         """`case`, narrowed so that no value of it satisfies `other`; None where that is not known to be possible.
 
         Both have one type. No choices left means that every value of `case` satisfies `other`.
         """
-        if not both_types(case.types, other.types):
+        if not both_types(case.types, other.types) or _ranges_apart(case, other):
             return case
+        if replace(other, types=case.types) == Conjunction(other.path, types=case.types) and case.types <= other.types:
+            return replace(case, choices=())
         if case.choices is not None:
             doubts = [_holds(value, other) for value in case.choices]
             if None in doubts:
                 return None
             kept = tuple(value for value, holds in zip(case.choices, doubts, strict=True) if not holds)
             return case if len(kept) == len(doubts) else replace(case, choices=kept)
-        if _ranges_apart(case, other):
-            return case
-        return self._object_outside(case, other, depth) if "object" in case.types else None
+        return self._object_outside(case, other, depth) if depth and "object" in case.types else None
 
     def _object_outside(self, case: Conjunction, other: Conjunction, depth: int) -> Conjunction | None:
         missing = [name for name in other.required if name not in case.required]
         for name in (*case.required, *missing):
-            if depth and self._apart(case.property(name), other.property(name), depth - 1):
+            if self._apart(case.property(name), other.property(name), depth - 1):
                 return case
-        return case.without(missing[0]) if missing else None
+        if missing:
+            return case.without(missing[0])
+        narrowed = (self._with_other_property(case, other, name, depth - 1) for name in other.properties)
+        return next((found for found in narrowed if found is not None), None)
+
+    def _with_other_property(self, case: Conjunction, other: Conjunction, name: str, depth: int) -> Conjunction | None:
+        """`case` with a property of which no value is one that `other` wants; None where its values are not listed."""
+        values: list[Any] = []
+        unwanted = _singles(self.of(other.property(name)))
+        for single in _singles(self.of(case.property(name))):
+            kept: Conjunction | None = single
+            for value in unwanted:
+                kept = self._outside(kept, value, depth) if kept is not None else None
+            if kept is None or kept.choices is None:
+                return None
+            values += kept.choices
+        if not values:
+            return replace(case, choices=())
+        path = f"{case.path}/properties/{name} of {json.dumps(values)}"
+        return case.holding(name, Node({"enum": values}, path))
 
     def _apart(self, nodes: Nodes, others: Nodes, depth: int) -> bool:
         """Whether no value that satisfies `nodes` is known to satisfy `others`."""
-        left = [single for case in self.of(nodes) for single in _singles(case)]
-        right = [single for case in self.of(others) for single in _singles(case)]
+        left, right = _singles(self.of(nodes)), _singles(self.of(others))
         return all(self._outside(case, other, depth) is case for case in left for other in right)
 
 
@@ -138,14 +182,16 @@ def _product(left: list[Conjunction], right: list[Conjunction]) -> list[Conjunct
     return satisfiable
 
 
-def _singles(case: Conjunction) -> Iterator[Conjunction]:
-    """The case once for each of its types that has a value."""
-    for kind in sorted(case.types):
-        values = case.choices
-        if values is not None:
-            values = tuple(value for value in values if both_types(frozenset({type_of(value)}), frozenset({kind})))
-        if values != ():
-            yield replace(case, types=frozenset({kind}), choices=values)
+def _singles(cases: Iterable[Conjunction]) -> list[Conjunction]:
+    """Each case once for each of its types that has a value; types of few values with those listed."""
+    singles = []
+    for case in cases:
+        for kind in sorted(case.types):
+            listed = _FEW.get(kind) if case.choices is None else case.choices
+            values = listed and tuple(value for value in listed if both_types(frozenset({type_of(value)}), {kind}))
+            if values != ():
+                singles.append(replace(case, types=frozenset({kind}), choices=values))
+    return singles
 
 
 def _holds(value: object, case: Conjunction) -> bool | None:

@@ -10,6 +10,7 @@ import json
 import math
 import re
 from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
@@ -101,6 +102,11 @@ class Conjunction:
         """The same with a property forbidden."""
         return replace(self, properties={**self.properties, name: (FORBIDDEN,)})
 
+    def holding(self, name: str, node: Node) -> Conjunction:
+        """The same with a property required that satisfies `node` as well."""
+        properties = {**self.properties, name: (*self.property(name), node)}
+        return replace(self, properties=properties, required=_union(self.required, (name,)))
+
 
 def own(node: Node) -> Conjunction:
     """What a node says itself, its applicators (`$ref`, `allOf`, `anyOf`, `oneOf`) left out."""
@@ -142,9 +148,9 @@ def type_of(value: Any) -> str:
     return "string" if isinstance(value, str) else "array" if isinstance(value, list) else "object"
 
 
-def both_types(left: frozenset[str], right: frozenset[str]) -> frozenset[str]:
+def both_types(left: AbstractSet[str], right: AbstractSet[str]) -> frozenset[str]:
     """The types of values that are in both sets: an integer is a number."""
-    common = left & right
+    common = frozenset(left & right)
     for one, other in ((left, right), (right, left)):
         if "integer" in one and "number" in other:
             common |= {"integer"}

@@ -13,10 +13,6 @@ from copydesk.errors import SchemaError
 TYPES = ("null", "boolean", "integer", "number", "string", "array", "object")
 
 REFUSED: Mapping[str, str] = {
-    "not": "list what is allowed instead, for example with enum",
-    "if": "write the cases out with anyOf",
-    "then": "write the cases out with anyOf",
-    "else": "write the cases out with anyOf",
     "contains": "describe the items with prefixItems or items",
     "minContains": "describe the items with prefixItems or items",
     "maxContains": "describe the items with prefixItems or items",
