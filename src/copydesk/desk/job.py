@@ -107,7 +107,7 @@ class AnswerJob:
             passes=effort.passes,
             model=self.model_name,
             engine=self.engine_name,
-            usage=Usage(prompt_tokens, effort.cached_tokens, len(written.tokens)),
+            usage=Usage(prompt_tokens, effort.cached_tokens, sum(map(bool, pieces))),
             ms=(time.perf_counter() - self.started) * 1e3,
             truncated=len(self.text) < len(self.request.text),
             labels=labels,

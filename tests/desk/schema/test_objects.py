@@ -71,6 +71,11 @@ def accepts(tokenizer: Tokenizer, canonical: Canonical) -> Accepts:
             [{"n_a": None}, {"x": 1}],
         ),
         (
+            {"patternProperties": {"^x": False}, "additionalProperties": INTEGER},
+            [{"a": 1, "b": 2}],
+            [{"x": 1}, {"a": 1, "x" * 99: 2}],
+        ),
+        (
             {"properties": {"n_a": {"maximum": 5, "type": "integer"}}, "patternProperties": {"^n_": {"minimum": 3}}},
             [{"n_a": 4}],
             [{"n_a": 2}, {"n_a": 6}],
@@ -116,6 +121,12 @@ def test_which_objects_are_answers(accepts: Accepts, schema: Any, right: list[An
 def test_counts_that_cannot_be_held_to_are_refused(accepts: Accepts, schema: Any) -> None:
     with pytest.raises(SchemaError, match="Properties at #"):
         accepts({"type": "object", **schema}, {})
+
+
+@pytest.mark.parametrize("value", [{}, False])
+def test_a_key_that_may_match_two_patterns_is_refused(accepts: Accepts, value: Any) -> None:
+    with pytest.raises(SchemaError, match="patternProperties at #"):
+        accepts({"type": "object", "patternProperties": {"f.*": {}, "b.*": value}}, {})
 
 
 def test_more_keys_asked_for_than_there_can_be() -> None:

@@ -17,7 +17,7 @@ from copydesk.desk.schema.document import Document, Node
 from copydesk.desk.schema.keywords import check, unsupported
 from copydesk.desk.schema.scalars import refuse_unreadable
 
-_MOST = 256
+_MOST = 1024
 """Cases of one node; a schema with more is refused."""
 _FEW: Mapping[str, tuple[Any, ...]] = {"null": (None,), "boolean": (False, True)}
 _DEEPEST = 4

@@ -61,7 +61,8 @@ class Document:
         if fragment.startswith("/"):
             return f"#{fragment}"
         for anchored, anchor_path in _walk(self.root.schema, "#"):
-            if fragment in (anchored.get("$anchor"), str(anchored.get("$id", anchored.get("id"))).removeprefix("#")):
+            names = (anchored.get(key) for key in ("$anchor", "$dynamicAnchor", "$id", "id"))
+            if fragment in [name.removeprefix("#") for name in names if isinstance(name, str)]:
                 return anchor_path
         raise invalid(f"nothing is named by $ref {reference!r}", path)
 

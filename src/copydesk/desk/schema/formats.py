@@ -15,7 +15,7 @@ _DATE = (
     f"|02-(?:0[1-9]|1[0-9]|2[0-8]))|{_LEAP_YEAR}-02-29)"
 )
 _TIME = "(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\\.[0-9]{1,6})?(?:Z|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])"
-_LABEL = "[A-Za-z0-9](?:[A-Za-z0-9-]{0,30}[A-Za-z0-9])?"
+_LABEL = "[A-Za-z0-9](?:-?[A-Za-z0-9]){0,31}"
 _HOST = f"{_LABEL}(?:\\.{_LABEL}){{0,5}}"
 _DOMAIN = f"{_LABEL}(?:\\.{_LABEL}){{0,4}}\\.[A-Za-z]{{2,24}}"
 _LOCAL = "[A-Za-z0-9_+-]{1,32}(?:\\.[A-Za-z0-9_+-]{1,16}){0,2}"
@@ -57,8 +57,8 @@ FORMATS: Mapping[str, str] = {
     "uri": _URI,
     "url": _URI,
     "iri": f"https?:{_HIERARCHY.replace(_PATH, _IRI_PATH)}",
-    "uri-reference": f"(?:{_URI}|/{_PATH}{{0,256}}{_TAIL})",
-    "iri-reference": f"(?:{_URI}|/{_IRI_PATH}{{0,256}})",
+    "uri-reference": f"(?:{_URI}|/(?:[A-Za-z0-9._~-]{_PATH}{{0,255}})?{_TAIL})",
+    "iri-reference": f"(?:{_URI}|/(?:[A-Za-z0-9._~-]{_IRI_PATH}{{0,255}})?)",
     "json-pointer": _POINTER,
     "byte": _BASE64,
     "base64": _BASE64,

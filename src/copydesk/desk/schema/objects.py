@@ -45,7 +45,7 @@ class Objects:
             if value is None and name in case.required:
                 return None
             properties[name] = False if value is None else value
-        shapes = self._shapes(case, names)
+        shapes, closed = self._shapes(case, names)
         rest = self._prepare(case.rest or ()) if free and not shapes and self._has_room(case, names) else None
         if not shapes and rest is None:  # only there must names that may not stand be kept from the free keys
             properties = {name: value for name, value in properties.items() if value is not False}
@@ -56,8 +56,10 @@ class Objects:
             result["required"] = list(case.required)
         if shapes:
             result["patternProperties"] = shapes
-        elif rest is not None and properties:  # a pattern of any key would hold the declared ones to `rest` as well
+        elif rest is not None and (properties or closed):
+            # A pattern of any key would hold the declared ones to `rest` as well, and let the closed ones in.
             result["additionalProperties"] = rest
+            result["patternProperties"] = dict.fromkeys(closed, False)
         elif rest is not None:
             result["patternProperties"] = {names.pattern or scalars.any_key(1, _LONGEST_KEY): rest}
         return self._counted(case, result)
@@ -66,22 +68,26 @@ class Objects:
         """Whether any key may stand beside the declared ones."""
         return names.choices is None and case.limits.get("maxProperties") != len(case.required)
 
-    def _shapes(self, case: Conjunction, names: _Names) -> Json:
-        """The patterns that undeclared keys are given, with what they hold."""
+    def _shapes(self, case: Conjunction, names: _Names) -> tuple[Json, list[str]]:
+        """The patterns that undeclared keys are given, with what they hold; and those whose keys are left out."""
         shapes: Json = {}
-        for shape, nodes in case.shapes.items() if self._has_room(case, names) else ():
-            value = self._prepare(nodes)
+        closed = []
+        for shape, nodes in case.shapes.items():
+            value = self._prepare(nodes) if self._has_room(case, names) else None
             if value is not None and (not case.properties or _says_something(nodes)):
                 shapes[scalars.key_pattern(shape, _LONGEST_KEY)] = value
-        if shapes and names.pattern:
+            else:
+                closed.append(shape)
+        if case.shapes and names.pattern:
             raise unsupported("propertyNames", case.path, "it cannot be combined with patternProperties")
-        if not scalars.disjoint(shapes):
+        if not scalars.disjoint([*shapes, *closed]):
             raise unsupported("patternProperties", case.path, "no key may match two patterns")
-        return shapes
+        return shapes, closed
 
     def _counted(self, case: Conjunction, result: Json) -> Json | None:
         """The object held to its least and most number of keys."""
-        declared, shapes = result.get("properties", {}), "patternProperties" in result or result["additionalProperties"]
+        declared = result.get("properties", {})
+        shapes = "patternProperties" in result or result["additionalProperties"]
         required = len(case.required)
         optional = sum(value is not False for value in declared.values()) - required
         least = int(case.limits.get("minProperties", 0))
