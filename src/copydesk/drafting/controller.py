@@ -1,0 +1,156 @@
+"""Knowing when not to draft: how many tokens are worth drafting, given how drafts have fared and what passes cost.
+
+Costs are relative to a pass of one token, as measured on the engine. Two guards stand together. A draft is as long as
+its expected gain is highest, by the share of drafted tokens that stood so far. And it must be paid for: what drafts may
+cost more than they bring is a few passes at first and then a small share of all passes, whatever is drafted.
+Deterministic; knows nothing of what is drafted.
+"""
+
+from __future__ import annotations
+
+import threading
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+_HALF_LIFE = 64.0
+"""Tokens judged after which what was seen before counts half."""
+_BEFORE_ANY = (20.0, 1.0)
+"""Tokens that stood and that fell, as if seen, before any was."""
+_CREDIT = 4.0
+"""Passes of one token that drafts may cost at first."""
+_MOST_CREDIT = (8.0, 4.0)
+"""What good drafts may save up for others, in such passes: so many, and so many for each answer in progress."""
+_ALLOWANCE = 0.02
+"""The share of all passes that drafts may cost more than they bring."""
+_PROBE = 4
+"""Tokens of a draft that is tried again although nothing is expected of it."""
+_PROBE_CREDIT = 1.0
+"""Credit that must be left when such a draft is tried."""
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """What a pass of so many tokens costs, relative to one of one token. Between those measured it is interpolated."""
+
+    tokens: tuple[int, ...]
+    """Ascending, at least one."""
+    passes: tuple[float, ...]
+
+    @classmethod
+    def measured(cls, table: Mapping[int, float]) -> Costs:
+        """From any measure of cost, by tokens in the pass. Costs that fall with more tokens are taken as level."""
+        tokens = sorted(table)
+        one = max(table[tokens[0]], 1e-12)
+        level, passes = 0.0, []
+        for count in tokens:
+            level = max(level, table[count] / one)
+            passes.append(level)
+        return cls(tuple(tokens), tuple(passes))
+
+    def of(self, tokens: float) -> float:
+        """The cost of a pass of so many tokens."""
+        if len(self.tokens) == 1 or tokens <= self.tokens[0]:
+            return self.passes[0]
+        place = min(bisect_left(self.tokens, tokens), len(self.tokens) - 1)
+        low, high = self.tokens[place - 1], self.tokens[place]
+        rise = (self.passes[place] - self.passes[place - 1]) / (high - low)
+        return self.passes[place - 1] + (tokens - low) * rise
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """A pass that a draft may ride along in."""
+
+    read: int
+    """Tokens that the answer reads in it anyway, such as its prompt."""
+    others: int = 0
+    """Other answers in progress, which read a token or so each in the same engine call."""
+
+    def share(self, costs: Costs) -> float:
+        """What a pass for a single token costs: its share of an engine call."""
+        return costs.of(self.others + 1) / (self.others + 1)
+
+    def extra(self, costs: Costs, drafted: int) -> float:
+        """What so many drafted tokens add."""
+        return costs.of(self.others + self.read + drafted) - costs.of(self.others + self.read)
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """How one drafter has fared with one task."""
+
+    stood: float = _BEFORE_ANY[0]
+    fell: float = _BEFORE_ANY[1]
+    credit: float = _CREDIT
+
+    @property
+    def rate(self) -> float:
+        """The chance that a drafted token stands if all before it did."""
+        return self.stood / (self.stood + self.fell)
+
+    def length(self, costs: Costs, ride: Pass, drafted: int) -> int:
+        """How many of the drafted tokens to read: those that are expected to gain most and can be paid for."""
+        share, rate = ride.share(costs), self.rate
+        best, most_gain, expected, chance = 0, 0.0, 0.0, 1.0
+        for count in range(1, drafted + 1):
+            chance *= rate
+            expected += chance
+            extra = ride.extra(costs, count)
+            if extra > self.credit:
+                break
+            if expected * share - extra > most_gain:
+                best, most_gain = count, expected * share - extra
+        probe = min(_PROBE, drafted)
+        if best == 0 and self.credit - ride.extra(costs, probe) >= _PROBE_CREDIT:
+            return probe
+        return best
+
+    def charged(self, amount: float) -> Record:
+        """After a draft was paid for."""
+        return replace(self, credit=self.credit - amount)
+
+    def after(self, costs: Costs, ride: Pass, stood: int) -> Record:
+        """After a pass in which so many drafted tokens stood, each of which would have cost a pass of its own."""
+        credit = self.credit + (stood + _ALLOWANCE) * ride.share(costs)
+        return replace(self, credit=min(credit, _MOST_CREDIT[0] + _MOST_CREDIT[1] * (ride.others + 1)))
+
+    def judged(self, stood: int, fell: bool) -> Record:
+        """After a draft of which so many tokens stood and the next, if any, did not."""
+        weight = 0.5 ** ((stood + fell) / _HALF_LIFE)
+        return replace(self, stood=self.stood * weight + stood, fell=self.fell * weight + fell)
+
+
+class Controller:
+    """The records of all tasks and drafters on one engine. Safe to share between threads."""
+
+    def __init__(self, costs: Costs) -> None:
+        self._costs = costs
+        self._records: dict[tuple[str, str], Record] = {}
+        self._lock = threading.Lock()
+
+    def length(self, task: str, drafter: str, drafted: int, ride: Pass) -> int:
+        """How many of the drafted tokens to read in a pass, from none to all. They are paid for at once."""
+        with self._lock:
+            record = self._records.get((task, drafter), Record())
+            length = record.length(self._costs, ride, drafted)
+            if length:
+                self._records[task, drafter] = record.charged(ride.extra(self._costs, length))
+            return length
+
+    def judge(self, task: str, drafter: str, ride: Pass, drafted: int, stood: int) -> None:
+        """Take note of a pass: how many drafted tokens were read in it, perhaps none, and how many of them stood."""
+        with self._lock:
+            record = self._records.get((task, drafter), Record()).after(self._costs, ride, stood)
+            self._records[task, drafter] = record.judged(stood, stood < drafted) if drafted else record
+
+    def compare(self, task: str, drafter: str, stood: int, fell: bool) -> None:
+        """Take note of how a draft would have fared that was not read, as the verified answer tells."""
+        with self._lock:
+            self._records[task, drafter] = self._records.get((task, drafter), Record()).judged(stood, fell)
+
+    def best(self, task: str, drafters: Sequence[str]) -> str:
+        """The drafter, of at least one, whose tokens stand most often; of equals the first."""
+        with self._lock:
+            rates = {drafter: self._records.get((task, drafter), Record()).rate for drafter in drafters}
+        return max(rates, key=lambda drafter: rates[drafter])
