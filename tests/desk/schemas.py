@@ -66,6 +66,7 @@ def _compound(inner: Schemas) -> Schemas:
         ),
         st.builds(lambda several: {"anyOf": several}, branches),
         st.builds(lambda several: {"oneOf": several}, branches),
+        st.builds(_patterned, properties, inner, inner, st.sampled_from([None, False, {"type": "null"}])),
         st.builds(lambda objects: {"oneOf": objects}, st.lists(_tagged(inner), min_size=2, max_size=3)),
         st.builds(lambda schema, other: {"allOf": [schema], "not": other}, inner, _conditions),
         st.builds(_conditional, properties, _conditions, inner),
@@ -87,6 +88,12 @@ def _tagged(draw: st.DrawFn, inner: Schemas) -> Any:
     kind = {"enum": draw(st.lists(st.sampled_from("abc"), min_size=1, max_size=2))}
     properties = {"kind": kind, draw(NAMES): draw(inner)}
     return {"type": "object", "properties": properties, "required": draw(st.sampled_from([["kind"], list(properties)]))}
+
+
+def _patterned(properties: dict[str, Any], one: Any, other: Any, rest: Any) -> Any:
+    schema: dict[str, Any] = {"type": "object", "patternProperties": {"^x": one, "^[ab]$": other}}
+    schema |= {"properties": properties} if len(properties) > 1 else {}
+    return schema if rest is None else {**schema, "additionalProperties": rest}
 
 
 def _conditional(properties: dict[str, Any], condition: Any, then: Any) -> Any:
