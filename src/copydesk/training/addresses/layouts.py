@@ -322,9 +322,9 @@ def form(regions: str, location: str, name: str, phone: str, rng: random.Random,
 
 def bracketed_form(regions: str, location: str, name: str, phone: str, rng: random.Random) -> str:
     """【收件人】...【电话】...: each label in brackets, one a line or all in a row."""
-    left, right = rng.choice(("【】", "【】", "[]", "「」", "（）"))
+    mark = rng.choice(("【】", "【】", "[]", "「」", "（）"))
     items = [
-        f"{left}{rng.choice(labels)}{right}{value}"
+        f"{mark[0]}{rng.choice(labels)}{mark[1]}{value}"
         for labels, value in (
             (REGION_LABELS + ADDRESS_LABELS[:6], regions),
             (DETAIL_LABELS, location),
@@ -360,8 +360,8 @@ def loose(address: str, name: str, phone: str, extras: Sequence[str], rng: rando
         parts = [address, *pair] if rng.random() < 0.6 else [*pair, address]
         parts = [part for part in parts if part]
     if rng.random() < 0.03:
-        left, right = rng.choice(BRACKETS)
-        parts = [left + part + right for part in parts]
+        mark = rng.choice(BRACKETS)
+        parts = [mark[0] + part + mark[1] for part in parts]
     elif rng.random() < 0.03:
         gap = rng.choice(("", " "))
         parts = [rng.choice(EMOJI) + gap + part if rng.random() < 0.8 else part for part in parts]

@@ -370,12 +370,12 @@ def draw_location(place: Place, material: Material, rng: random.Random, style: s
         # Any mark may stand inside and is copied.
         cut = rng.randrange(1, len(location) - 1)
         if rng.random() < 0.5:
-            left, right = rng.choice(QUOTES)
+            mark = rng.choice(QUOTES)
             location = (
                 location[:cut]
-                + left
+                + mark[0]
                 + rng.choice((rng.choice(COMPLEX_NAMES), estate(material, rng), rng.choice(material.place_names)))
-                + right
+                + mark[1]
                 + location[cut:]
             )
         else:
