@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from copydesk.tasks import builtin
-from copydesk.training.addresses import layouts
+from copydesk.training.addresses import labels, layouts
 from copydesk.training.addresses.divisions import Place, Written, write_divisions
 from copydesk.training.addresses.locations import draw_location
 from copydesk.training.addresses.material import Material
@@ -170,18 +170,18 @@ def loose_line(material: Material, rng: random.Random) -> tuple[str, dict[str, s
     if recipient.phone and rng.random() < 0.03:
         # Two phones: the first counts.
         second = draw_phone(material, rng, "waybill" if rng.random() < 0.7 else "any")[0]
-        recipient = replace(recipient, phone=recipient.phone + rng.choice(layouts.SECOND_PHONES).format(second))
+        recipient = replace(recipient, phone=recipient.phone + rng.choice(labels.SECOND_PHONES).format(second))
     levels = recipient.written.levels
     location = recipient.location
     code = postcode(rng) if rng.random() < 0.13 else ""
     extras: list[str] = []
     if rng.random() < 0.05:
         extras.append(
-            layouts.labelled(layouts.ORDER_LABELS, order_number(rng), rng) if rng.random() < 0.6 else order_number(rng)
+            layouts.labelled(labels.ORDER_LABELS, order_number(rng), rng) if rng.random() < 0.6 else order_number(rng)
         )
     if rng.random() < 0.015:
         number = identity_number(rng)
-        extras.append(layouts.labelled(layouts.IDENTITY_LABELS, number, rng) if rng.random() < 0.5 else number)
+        extras.append(layouts.labelled(labels.IDENTITY_LABELS, number, rng) if rng.random() < 0.5 else number)
     dice = rng.random()
     if dice < 0.006 and len(levels) > 1 and location and recipient.name and recipient.phone:
         return corrected_form(recipient, material, rng)
@@ -235,9 +235,9 @@ def loose_line(material: Material, rng: random.Random) -> tuple[str, dict[str, s
         if glue < 0.45 and not address[-1].isdigit():
             address += code
         elif glue < 0.75:
-            extras.append(layouts.labelled(layouts.POSTCODE_LABELS, code, rng))
+            extras.append(layouts.labelled(labels.POSTCODE_LABELS, code, rng))
         elif glue < 0.82:
-            address += f"({rng.choice(layouts.POSTCODE_LABELS)}{code})" if rng.random() < 0.5 else f"（{code}）"
+            address += f"({rng.choice(labels.POSTCODE_LABELS)}{code})" if rng.random() < 0.5 else f"（{code}）"
         else:
             extras.append(code)
     if not address and not recipient.name and not recipient.phone:
@@ -260,10 +260,10 @@ def corrected_form(recipient: Recipient, material: Material, rng: random.Random)
     stale = recipient.place.province + recipient.place.city + other
     separator = rng.choice(("", "", "\n", " "))
     items = [
-        layouts.labelled(layouts.NAME_LABELS[:8], recipient.name, rng, ""),
-        layouts.labelled(layouts.PHONE_LABELS[:6], recipient.phone, rng, ""),
-        layouts.labelled(layouts.REGION_LABELS[:4], "".join(recipient.written.levels), rng, ""),
-        layouts.labelled(layouts.DETAIL_LABELS[:4], recipient.location, rng, ""),
+        layouts.labelled(labels.NAME_LABELS[:8], recipient.name, rng, ""),
+        layouts.labelled(labels.PHONE_LABELS[:6], recipient.phone, rng, ""),
+        layouts.labelled(labels.REGION_LABELS[:4], "".join(recipient.written.levels), rng, ""),
+        layouts.labelled(labels.DETAIL_LABELS[:4], recipient.location, rng, ""),
     ]
     return separator.join([stale, *items]), recipient.expected()
 
@@ -310,7 +310,7 @@ def no_recipient(material: Material, rng: random.Random) -> tuple[str, dict[str,
     """A text with no recipient in it: every field is empty."""
     parts = rng.sample(CHATTER, rng.choice((1, 1, 2, 3)))
     if rng.random() < 0.2:
-        parts.append(layouts.labelled(layouts.ORDER_LABELS, order_number(rng), rng))
+        parts.append(layouts.labelled(labels.ORDER_LABELS, order_number(rng), rng))
     if rng.random() < 0.15:
         # A phone alone among chatter: only the phone is there.
         written, kept = draw_phone(material, rng, "waybill")
