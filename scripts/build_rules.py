@@ -28,7 +28,10 @@ from copydesk.training.addresses.locations import draw_location
 from copydesk.training.addresses.material import Material, load
 from copydesk.training.addresses.people import COMPOUND, draw_name
 
-HONG_KONG = "中西区 湾仔区 东区 南区 油尖旺区 深水埗区 九龙城区 黄大仙区 观塘区 荃湾区 屯门区 元朗区 北区 大埔区 沙田区 西贡区 葵青区 离岛区"
+HONG_KONG = (
+    "中西区 湾仔区 东区 南区 油尖旺区 深水埗区 九龙城区 黄大仙区 观塘区",
+    "荃湾区 屯门区 元朗区 北区 大埔区 沙田区 西贡区 葵青区 离岛区",
+)
 MACAU = ("花地玛堂区 圣安多尼堂区 大堂区 望德堂区 风顺堂区 嘉模堂区", "圣方济各堂区 花王堂区")
 LATER_HISTORY = {"普洱市": "翠云区", "合肥市": "居巢区", "济南市": "莱城区"}
 """City -> districts of the past that the generator's tables do not have."""

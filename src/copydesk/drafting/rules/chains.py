@@ -78,9 +78,10 @@ class Reader:
                     end = chain.end
         return chains
 
-    def chain_at(self, start: int) -> Chain | None:
-        """The best chain that begins at a place."""
-        edge = start in self._edges
+    def chain_at(self, start: int, edge: bool | None = None) -> Chain | None:
+        """The best chain that begins at a place. `edge`: whether a part may begin there, where that is known."""
+        if edge is None:
+            edge = start in self._edges
         best, elements = 0.0, None
         for end, form in self._forms.get(start, ()):
             worth, rest = self._rest(end, form, form.places, 1)

@@ -118,12 +118,13 @@ def _has_colon(plain: str, word: str, start: int, end: int, edge: bool, colon: b
     if edge and _CLOSING.match(plain, end):
         # （收） behind a name is no label; only at the very start it is one.
         return word not in ("收", "人", "号") or (word == "收" and start < 2)
-    return _PUNCTUATION.match(plain, end) is not None and (edge or len(word) > 1)
+    return _PUNCTUATION.match(plain, end) is not None and (edge or (len(word) > 1 and word != "街道"))
 
 
 def _stands_alone(plain: str, start: int, end: int) -> bool:
     """Whether a word in Latin letters is not a part of a longer one."""
-    return not (start and _LETTER.match(plain, start - 1)) and not _LETTER.match(plain, end)
+    after = _LETTER.match(plain, end) if _LETTER.match(plain, end - 1) else None
+    return not (start and _LETTER.match(plain, start - 1)) and after is None
 
 
 def _value(plain: str, end: int) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 from copydesk.drafting.rules.folding import HAN
+from copydesk.drafting.rules.gazetteer import PROVINCE
 from copydesk.drafting.rules.layout import Gap, Layout
 from copydesk.drafting.rules.marks import SEPARATOR, Cut
 from copydesk.drafting.rules.names import Name
@@ -47,7 +48,7 @@ def find(layout: Layout, first: Gap | None, name: Name | None, region: Region | 
     spans: list[Span] = []
     for gap in gaps:
         if gap is not None:
-            span = _trimmed(layout, *_without(gap, name), region, gap.before is not Cut.CHAIN)
+            span = _trimmed(layout, *_without(layout, gap, name), region, gap.before is not Cut.CHAIN)
             if span is not None and all(_text(layout, span) != _text(layout, other) for other in spans):
                 spans.append(span)
     return tuple(spans)
@@ -57,7 +58,7 @@ def _likeliest(layout: Layout, name: Name | None) -> Gap | None:
     """Without divisions and labels: the gap that looks most like an address."""
     best, least = None, 0 if layout.has_recipient else 1
     for gap in layout.gaps:
-        start, end = _without(gap, name)
+        start, end = _without(layout, gap, name)
         end = min(end, start + _LONGEST)
         if gap.before in _NO_ADDRESS or layout.chatters(start, end, start) or _PRICE.search(layout.plain, start, end):
             continue
@@ -67,11 +68,11 @@ def _likeliest(layout: Layout, name: Name | None) -> Gap | None:
     return best
 
 
-def _without(gap: Gap, name: Name | None) -> tuple[int, int]:
+def _without(layout: Layout, gap: Gap, name: Name | None) -> tuple[int, int]:
     """The part of a gap before the name; behind it where the name begins the gap."""
     if name is None or not gap.start <= name.start < gap.end:
         return gap.start, gap.end
-    return (name.end, gap.end) if name.how == "head" else (gap.start, name.start)
+    return (gap.start, name.start) if layout.pieces(gap.start, name.start) else (name.end, gap.end)
 
 
 def _trimmed(layout: Layout, start: int, end: int, region: Region | None, apart: bool) -> Span | None:
@@ -136,7 +137,7 @@ def _behind_repeats(layout: Layout, start: int, end: int, region: Region) -> int
 def _repeated(layout: Layout, start: int, region: Region) -> int | None:
     """Where divisions end that say nothing that is not said already; None where there are none, or where they belong to
     the name behind them."""
-    chain = layout.reader.chain_at(start)
+    chain = layout.reader.chain_at(start, edge=True)
     if chain is None:
         return None
     plain, place = layout.plain, chain.places[0]
@@ -145,13 +146,13 @@ def _repeated(layout: Layout, start: int, region: Region) -> int | None:
     said = ((place.province, region.province), (place.city, region.city), (place.district, region.district))
     if any(name and name != known for name, known in said) or not chain.elements[-1].form.full:
         return None
-    if len(chain.elements) == 1:
-        if not place.district and INSTITUTION.match(plain, chain.end):
-            return None
-        # Glued on a waybill, a district that stands twice belongs to the street behind it (忠县忠县乐天支路).
-        at_once = layout.chain is not None and start == layout.chain.end
-        if place.district and layout.glued and at_once and not TOWN.match(plain, chain.end):
-            return None
+    if len(chain.elements) == 1 and not place.district and INSTITUTION.match(plain, chain.end):
+        return None
+    # Glued on a waybill, a district that stands twice belongs to the street behind it (忠县忠县乐天支路).
+    at_once = layout.glued and layout.chain is not None and start == layout.chain.end
+    has_province = chain.elements[0].places[0].level == PROVINCE
+    if at_once and place.district and not has_province and not TOWN.match(plain, chain.end):
+        return None
     return chain.end
 
 

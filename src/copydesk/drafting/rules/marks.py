@@ -33,7 +33,7 @@ _CODE = re.compile(r"[a-z0-9-]*")
 _PHONE_VALUE = re.compile(r"[+(]?\d[\d\- ()]{1,18}\d")
 _HEADING = re.compile(r"(?:收货|收件|寄件)人?信息")
 _NAME_THEN_PHONE = re.compile(rf"(?:{HAN}|·){{1,8}}(?:\s|[:,;收]|\d{{7}}|phone|mobile|tel|call|$)")
-_NO_POSTCODE_BEFORE = re.compile(r"[第#]|\d-|(?<!\d)[a-z]|[a-z]{2}")
+_NO_POSTCODE_BEFORE = re.compile(r"(?:[第#]|\d-|(?<!\d)[a-z]|[a-z]{2})$")
 
 
 class Cut(Enum):

@@ -26,7 +26,7 @@ _TALK = re.compile(r"[我你您请吗吧]|谢谢")
 _MASKED = re.compile(rf"{HAN}\*{{1,2}}")
 _LATIN_WORD = re.compile(r"[a-z][a-z.]{0,14}")
 _GIVEN_NAME = re.compile(rf"{HAN}{{1,2}}")
-_RECEIVED_ALONE = frozenset({"收", "启", "签收", "亲收", "亲启", "收件"})
+_RECEIVED_ALONE = frozenset({"收", "启", "签收", "亲收", "亲启", "收件", "(收)", "(启)", "(亲启)"})
 _NEAR_PHONE = frozenset({Cut.PHONE, Kind.PHONE})
 
 
@@ -76,6 +76,8 @@ def _best_piece(layout: Layout, location: Gap | None) -> Name | None:
             continue
         behind_address = gap is location or gap.before is Kind.DETAIL or gap.before is Kind.ADDRESS
         pieces = _pieces(layout, gap)
+        while behind_address and pieces and layout.chatters(*pieces[-1], pieces[-1][0]):
+            pieces.pop()
         last = len(pieces) - 1
         for number, (left, right) in enumerate(pieces):
             glued = gap is location and left == gap.start
@@ -146,6 +148,8 @@ def _pieces(layout: Layout, gap: Gap) -> list[tuple[int, int]]:
     plain = layout.plain
     joined: list[tuple[int, int]] = []
     for start, end in layout.pieces(gap.start, gap.end):
+        if not plain[start:end].strip("-.·"):
+            continue
         if joined and start == joined[-1][1] + 1 and plain[start - 1] == " ":
             before = joined[-1]
             latin = _LATIN_WORD.fullmatch(plain, start, end) and _LATIN_WORD.fullmatch(plain, *before)

@@ -33,8 +33,11 @@ def region(chain: Chain, plain: str) -> Region:
     districts = {place.district for place in places}
     province = provinces.pop() if len(provinces) == 1 else ""
     city = cities.pop() if len(cities) == 1 else ""
-    # In one city the district of today comes first; its short form may once have been another's name (三江县).
-    district = places[0].district if city or len(districts) == 1 else ""
+    district = districts.pop() if len(districts) == 1 else ""
+    if city and districts:
+        # A short form of today's district may be the full name of an earlier one (赣县): then that one is meant.
+        last = chain.elements[-1].form.text
+        district = last if last in districts else places[0].district
     written: list[Span | None] = [None, None, None]
     for element in chain.elements:
         level = lowest if element is chain.elements[-1] else min(place.level for place in element.places)

@@ -13,7 +13,7 @@ GAP = re.compile(r"[\s,;、/|\-_·.:>→]{0,5}")
 """What may separate the divisions of one address."""
 FILLER = re.compile(
     r"(?:省|自治区)?直辖县级?(?:行政(?:区划|单位))?|市辖区|县(?=.{1,8}县)|(?:所在)?(?:省份?|城市|市|区/县|区县?|县)[:\s]"
-    r"|(?:province|city|district):"
+    r"|(?:province|city|district)[:\s]"
 )
 """What pickers and forms put between divisions."""
 ISLANDS = re.compile(r"\s?(?:香港岛|九龙(?!城)|新界|澳门半岛|氹仔岛?|路环岛?)\s?")
