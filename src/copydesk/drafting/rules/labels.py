@@ -23,6 +23,7 @@ _CLOSING = re.compile(r"[」』】\])]")
 _DIGITS = re.compile(r"\s{0,3}[(+]?[\d*]")
 _CODE = re.compile(r"\s{0,3}[a-z]{0,4}\d")
 _NOT_A_PHONE_LABEL = re.compile(r"[城局店街亭卡厂村路]")
+_COUNTED = re.compile(r"\d\s*$")
 _LETTER = re.compile(r"[a-z]")
 _TOUCHING = re.compile(r"\s?[/和及与、]?\s?")
 
@@ -118,6 +119,8 @@ def _has_colon(plain: str, word: str, start: int, end: int, edge: bool, colon: b
     if edge and _CLOSING.match(plain, end):
         # （收） behind a name is no label; only at the very start it is one.
         return word not in ("收", "人", "号") or (word == "收" and start < 2)
+    if word == "号" and _COUNTED.search(plain, max(0, start - 3), start):
+        return False
     return _PUNCTUATION.match(plain, end) is not None and (edge or (len(word) > 1 and word != "街道"))
 
 

@@ -146,12 +146,13 @@ def _repeated(layout: Layout, start: int, region: Region) -> int | None:
     said = ((place.province, region.province), (place.city, region.city), (place.district, region.district))
     if any(name and name != known for name, known in said) or not chain.elements[-1].form.full:
         return None
-    if len(chain.elements) == 1 and not place.district and INSTITUTION.match(plain, chain.end):
+    town = TOWN.match(plain, chain.end)
+    if len(chain.elements) == 1 and town is None and INSTITUTION.match(plain, chain.end):
         return None
     # Glued on a waybill, a district that stands twice belongs to the street behind it (忠县忠县乐天支路).
     at_once = layout.glued and layout.chain is not None and start == layout.chain.end
     has_province = chain.elements[0].places[0].level == PROVINCE
-    if at_once and place.district and not has_province and not TOWN.match(plain, chain.end):
+    if at_once and place.district and not has_province and town is None:
         return None
     return chain.end
 

@@ -22,7 +22,7 @@ _NO_NAMES = frozenset({Kind.NUMBER, Kind.POSTCODE, Kind.OTHER, Kind.REGION, Cut.
 """Behind these, there is no name."""
 _TRIM_LEFT = re.compile(r"[\s\-.·*#()、:]*(?:\d{1,2}[.)、])?[\s\-.·(]*(?:我姓名叫|我叫|我是|就写|本人|叫|填|写|找|给)?")
 _TRIM_RIGHT = re.compile(r"(?:就行|就好|即可|本人收?|[\s\-.·*#)(>→])+$")
-_TALK = re.compile(r"[我你您请吗吧]|谢谢")
+_TALK = re.compile(r"[我你您请吗吧]|谢谢|错了")
 _MASKED = re.compile(rf"{HAN}\*{{1,2}}")
 _LATIN_WORD = re.compile(r"[a-z][a-z.]{0,14}")
 _GIVEN_NAME = re.compile(rf"{HAN}{{1,2}}")

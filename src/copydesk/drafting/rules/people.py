@@ -30,7 +30,7 @@ _HAN_RUN = re.compile(rf"{HAN}+")
 _LATIN = re.compile(r"[a-z]{2,12}(?:[ .][a-z]{1,12}){0,2}")
 _LATIN_TITLE = re.compile(r"[a-z]{1,12}\s?(?:先生|小姐|女士|老师|总|姐|哥|同学|经理)")
 _SENTENCE = re.compile(
-    r"[我你您她吗呢吧请嗯这怎的没]|谢谢|哈哈|什么|已签|备注|或者|已发|不足|好评|^(?:hi|hello|ok|abc|test)$"
+    r"[我你您她吗呢吧请嗯这怎的没]|谢谢|哈哈|什么|已签|备注|或者|已发|不足|好评|错了|^(?:hi|hello|ok|abc|test)$"
     r"|^(?:先生|女士|小姐|老板|老师|客服|本人|同学)$"
 )
 _SPOKEN = re.compile(rf"{HAN}{{1,3}}(?:[a-z]{{1,3}}|\*{{1,2}}{HAN}?)")
