@@ -15,6 +15,8 @@ from dataclasses import dataclass, replace
 
 _HALF_LIFE = 64.0
 """Tokens judged after which what was seen before counts half."""
+_LONG_HALF_LIFE = 2048.0
+"""The same in comparisons, which are in characters."""
 _BEFORE_ANY = (20.0, 1.0)
 """Tokens that stood and that fell, as if seen, before any was."""
 _CREDIT = 4.0
@@ -66,6 +68,8 @@ class Pass:
     """Tokens that the answer reads in it anyway, such as its prompt."""
     others: int = 0
     """Other answers in progress, which read a token or so each in the same engine call."""
+    again: bool = False
+    """Whether the answer has been corrected before: drafts fare worse then, so they are judged apart."""
 
     def share(self, costs: Costs) -> float:
         """What a pass for a single token costs: its share of an engine call."""
@@ -115,9 +119,9 @@ class Record:
         credit = self.credit + (stood + _ALLOWANCE) * ride.share(costs)
         return replace(self, credit=min(credit, _MOST_CREDIT[0] + _MOST_CREDIT[1] * (ride.others + 1)))
 
-    def judged(self, stood: int, fell: bool) -> Record:
+    def judged(self, stood: int, fell: bool, half_life: float = _HALF_LIFE) -> Record:
         """After a draft of which so many tokens stood and the next, if any, did not."""
-        weight = 0.5 ** ((stood + fell) / _HALF_LIFE)
+        weight = 0.5 ** ((stood + fell) / half_life)
         return replace(self, stood=self.stood * weight + stood, fell=self.fell * weight + fell)
 
 
@@ -126,31 +130,35 @@ class Controller:
 
     def __init__(self, costs: Costs) -> None:
         self._costs = costs
-        self._records: dict[tuple[str, str], Record] = {}
+        self._records: dict[tuple[str, str, bool], Record] = {}
+        self._compared: dict[tuple[str, str], Record] = {}
         self._lock = threading.Lock()
 
     def length(self, task: str, drafter: str, drafted: int, ride: Pass) -> int:
         """How many of the drafted tokens to read in a pass, from none to all. They are paid for at once."""
+        name = (task, drafter, ride.again)
         with self._lock:
-            record = self._records.get((task, drafter), Record())
+            record = self._records.get(name, Record())
             length = record.length(self._costs, ride, drafted)
             if length:
-                self._records[task, drafter] = record.charged(ride.extra(self._costs, length))
+                self._records[name] = record.charged(ride.extra(self._costs, length))
             return length
 
     def judge(self, task: str, drafter: str, ride: Pass, drafted: int, stood: int) -> None:
         """Take note of a pass: how many drafted tokens were read in it, perhaps none, and how many of them stood."""
+        name = (task, drafter, ride.again)
         with self._lock:
-            record = self._records.get((task, drafter), Record()).after(self._costs, ride, stood)
-            self._records[task, drafter] = record.judged(stood, stood < drafted) if drafted else record
+            record = self._records.get(name, Record()).after(self._costs, ride, stood)
+            self._records[name] = record.judged(stood, stood < drafted) if drafted else record
 
     def compare(self, task: str, drafter: str, stood: int, fell: bool) -> None:
-        """Take note of how a draft would have fared that was not read, as the verified answer tells."""
+        """Take note of how many characters of a whole draft agree with the verified answer, read or not."""
+        name = (task, drafter)
         with self._lock:
-            self._records[task, drafter] = self._records.get((task, drafter), Record()).judged(stood, fell)
+            self._compared[name] = self._compared.get(name, Record()).judged(stood, fell, _LONG_HALF_LIFE)
 
-    def best(self, task: str, drafters: Sequence[str]) -> str:
-        """The drafter, of at least one, whose tokens stand most often; of equals the first."""
+    def ranked(self, task: str, drafters: Sequence[str]) -> list[str]:
+        """The drafters, those first whose drafts stood longest when they were compared; equals as given."""
         with self._lock:
-            rates = {drafter: self._records.get((task, drafter), Record()).rate for drafter in drafters}
-        return max(rates, key=lambda drafter: rates[drafter])
+            rates = {drafter: self._compared.get((task, drafter), Record()).rate for drafter in drafters}
+        return sorted(drafters, key=lambda drafter: -rates[drafter])

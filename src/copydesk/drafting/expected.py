@@ -9,13 +9,16 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from copydesk.drafting.layout import Guess
+from copydesk.drafting.layout import Guess, write
 from copydesk.drafting.lookup import Lookup
-from copydesk.drafting.shape import Leaf
+from copydesk.drafting.shape import Leaf, shape_of
 from copydesk.drafting.strings import content
+from copydesk.types import Draft, Task
 
 ABSENT = ""
 """Stands for the text of a value that an answer leaves out."""
+PRESENT = "+"
+"""Stands for the text of a compound that is there."""
 _ITEM = re.compile(r"(.*?)\[(\d+)\](.*)", re.DOTALL)
 
 Items = Sequence[Mapping[str, Guess]]
@@ -42,6 +45,7 @@ class Expected:
     ) -> None:
         """`singles` by path, `ABSENT` as the text of what is left out; compounds' presence by path with a `?`.
 
+        Only `arrays` are followed when items are left out or put in; what is in others is `singles` with their indices.
         What is not expected at all is left to `lookup`.
         """
         self._singles = singles
@@ -55,10 +59,10 @@ class Expected:
         item: Mapping[str, str] = {}
         array, index, rest = self._split(path)
         if array is not None:
-            guess, item = array.expected(index).get(rest), array.standing(index)
-        if guess is None or guess.text == ABSENT or not guess.text.startswith(begun):
+            guess, item = array.expected(index).get(rest, guess), array.standing(index)
+        if not _goes_on(guess, leaf, begun):
             guess = self._again(path, begun, item, self._lookup.place) if self._again else None
-        if guess is None:
+        if guess is None or not _goes_on(guess, leaf, begun):
             return self._lookup.value(path, leaf, begun)
         self._lookup.passed(guess.spans)
         return guess
@@ -80,7 +84,11 @@ class Expected:
     def more(self, path: str, index: int) -> bool:
         """Whether another item is expected."""
         array = self._arrays.get(path)
-        return bool(array.expected(index)) if array else self._lookup.more(path, index)
+        if array is not None:
+            return bool(array.expected(index))
+        return f"{path}[{index}]?" in self._singles or (
+            f"{path}?" not in self._singles and self._lookup.more(path, index)
+        )
 
     def _split(self, path: str) -> tuple[_Array | None, int, str]:
         """The expected array that a path lies in, the index in it and the path from there."""
@@ -88,6 +96,14 @@ class Expected:
         if match is None or match[1] not in self._arrays:
             return None, 0, ""
         return self._arrays[match[1]], int(match[2]), match[3]
+
+
+def offer(
+    task: Task, text: str, so_far: str, source: str, singles: Mapping[str, Guess], arrays: Mapping[str, Items]
+) -> Draft | None:
+    """The answer that goes on from `so_far` as expected; None if nothing can be added to that."""
+    written = write(shape_of(task), so_far, Expected(singles, arrays, Lookup(text)))
+    return None if written is None else Draft(written.text, source, written.spans)
 
 
 class _Array:
@@ -126,6 +142,11 @@ class _Array:
             _overlap(self._items[place], leaf, text) for leaf, text in standing.items()
         )
         return place + replaced
+
+
+def _goes_on(guess: Guess | None, leaf: Leaf, begun: str) -> bool:
+    """Whether a guess can stand where so much of the value is written."""
+    return guess is not None and guess.text.startswith(begun) and leaf.fits(guess.text)
 
 
 def _is(item: Mapping[str, Guess], leaf: str, text: str) -> bool:

@@ -7,17 +7,17 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from decimal import Decimal
 from typing import Any
 
-from copydesk.drafting.expected import ABSENT, Expected
-from copydesk.drafting.layout import Guess, write
-from copydesk.drafting.lookup import Lookup
+from copydesk.drafting.expected import ABSENT, PRESENT, offer
+from copydesk.drafting.layout import Guess
 from copydesk.drafting.shape import Items, Leaf, Record, Shape, shape_of
 from copydesk.drafting.strings import content, quoted
 from copydesk.types import Draft, Task
 
-PRESENT = "+"
 _decoder = json.JSONDecoder()
 
 
@@ -27,29 +27,26 @@ def draft(task: Task, text: str, so_far: str, prediction: Any) -> Draft | None:
     `prediction` is a JSON text (perhaps with other text around it), what such a text stands for, or a label.
     """
     shape = shape_of(task)
-    value = _read(prediction, shape)
-    if not _fits(value, shape):
+    value = next((value for value in _readings(prediction, shape) if _fits(value, shape)), None)
+    if value is None:
         return None
     known = _Known()
     try:
         known.add(value, shape, "")
     except RecursionError:
         return None
-    written = write(shape, so_far, Expected(known.singles, known.arrays, Lookup(text)))
-    return None if written is None else Draft(written.text, "prediction", written.spans)
+    return offer(task, text, so_far, "prediction", known.singles, known.arrays)
 
 
-def _read(prediction: Any, shape: Shape) -> Any:
-    """What a text stands for: all of it, or the first object or array in it."""
+def _readings(prediction: Any, shape: Shape) -> Iterator[Any]:
+    """What a text may stand for: all of it, or the first object or array in it."""
     if not isinstance(prediction, str) or (isinstance(shape, Leaf) and "label" in shape.kinds):
-        return prediction
-    starts = [place for opener in "{[" if (place := prediction.find(opener)) >= 0]
-    for place in (0, min(starts, default=0)):
-        try:
-            return _decoder.raw_decode(prediction.lstrip() if not place else prediction, place)[0]
-        except (ValueError, RecursionError):
-            continue
-    return None
+        yield prediction
+        return
+    for place in {len(prediction) - len(prediction.lstrip()): None} | dict.fromkeys(map(prediction.find, "{[")):
+        if place >= 0:
+            with suppress(ValueError, RecursionError):
+                yield _decoder.raw_decode(prediction, place)[0]
 
 
 def _fits(value: Any, shape: Shape) -> bool:
@@ -87,11 +84,19 @@ class _Known:
                     self.singles[name if isinstance(key.shape, Leaf) else f"{name}?"] = Guess(ABSENT)
         elif isinstance(shape, Items) and isinstance(value, list):
             self.singles[f"{path}?"] = Guess(PRESENT)
-            self.arrays[path] = [_item(item, shape.item) for item in value]
+            for index, item in enumerate(value):
+                self.singles[f"{path}[{index}]?"] = Guess(PRESENT)
+                self.add(item, shape.item, f"{path}[{index}]")
+            if isinstance(shape.item, Leaf) or _is_flat(shape.item):
+                self.arrays[path] = [_item(item, shape.item) for item in value]
+
+
+def _is_flat(shape: Shape) -> bool:
+    return isinstance(shape, Record) and all(isinstance(key.shape, Leaf) for key in shape.keys)
 
 
 def _item(value: Any, shape: Shape) -> dict[str, Guess]:
-    """An array's item: its values by path from there."""
+    """A flat item of an array: its values by path from there."""
     known = _Known()
     known.add(value, shape, "")
     return {f".{path}" if isinstance(shape, Record) else path: guess for path, guess in known.singles.items()}
@@ -131,4 +136,5 @@ def _number(text: str, *, whole: bool) -> str | None:
         return None
     if whole:
         return str(int(value)) if value == int(value) else None
-    return text.strip()
+    plain = text.strip()
+    return format(Decimal(plain), "f") if "e" in plain.lower() else plain  # answers have no exponents

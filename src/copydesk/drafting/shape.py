@@ -7,6 +7,7 @@ A drafter needs no more than this: constraints are the grammar's business, and a
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 from copydesk.drafting.remembered import Remembered
 from copydesk.types import Json, Task
 
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?")
 _DEEPEST = 8
 """Levels of objects, arrays and references; what lies deeper is unknown."""
 _SCALARS = frozenset({"string", "number", "integer", "boolean", "null"})
@@ -29,6 +31,18 @@ class Leaf:
     """The only values there are, as they are written; empty for no such limit."""
     format: str = ""
     """The schema's `format`, such as `date` or `email`."""
+
+    def fits(self, text: str) -> bool:
+        """Whether a value, as it is written, is of one of the kinds, or one of the choices."""
+        if self.choices:
+            return text in self.choices
+        if text.startswith('"'):
+            return "string" in self.kinds
+        if text in ("true", "false", "null"):
+            return ("null" if text == "null" else "boolean") in self.kinds
+        if _NUMBER.fullmatch(text) is None:
+            return False
+        return "number" in self.kinds or ("integer" in self.kinds and "." not in text)
 
 
 @dataclass(frozen=True, slots=True)

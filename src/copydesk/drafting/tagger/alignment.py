@@ -17,6 +17,8 @@ from copydesk.drafting.tagger.features import Units
 
 _MOST_PLACES = 16
 _SHORTEST_STEM = 2
+_SHORTEST_NUMBER = 5
+_PARTED_NUMBER = re.compile(r"\d[\d\s().\-]*\d")
 
 
 def _number(text: str) -> str:
@@ -87,7 +89,7 @@ class Aligner:
             for place in _places(self._text, written)
             if (units := self._units(place, place + len(written)))
         ]
-        return found or self._folded(value, written) or self._stem(written)
+        return found or self._folded(value, written) or self._digits(written) or self._stem(written)
 
     def text(self, copy: Copy, units: Units) -> str:
         """The run of the text that was copied."""
@@ -110,6 +112,16 @@ class Aligner:
             if units and edit:
                 found.append(Copy(*units, edit))
         return found
+
+    def _digits(self, written: str) -> list[Copy]:
+        """Where a number stands, such as a phone's, that is written without what parts it."""
+        if len(written) < _SHORTEST_NUMBER or not written.isdecimal():
+            return []
+        return [
+            Copy(*units, "digits")
+            for match in _PARTED_NUMBER.finditer(self._text)
+            if EDITS["digits"](match.group()) == quoted(written) and (units := self._units(*match.span()))
+        ]
 
     def _stem(self, written: str) -> list[Copy]:
         for length in range(len(written) - 1, max(_SHORTEST_STEM, len(written) // 2) - 1, -1):

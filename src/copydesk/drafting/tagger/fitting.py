@@ -25,6 +25,9 @@ _MARGIN = np.float32(0.5)
 A value twice that. In arrays only what is right must score so much above zero: rather too many items than too few.
 """
 
+_MOST_BEFORE = 200
+"""Answers that an earlier tagger counts as, at most."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Choice:
@@ -85,7 +88,11 @@ def fit(
             pause()
         if not wrong:
             break
-    return replace(start, weights=learning.mean(), seen=start.seen + len(samples))
+    weights = learning.mean()
+    if base is not None:
+        before = min(base.seen, _MOST_BEFORE)
+        weights = weights.mixed(start.weights, before / (before + len(samples)))
+    return replace(start, weights=weights, seen=start.seen + len(samples))
 
 
 class _Numbers:

@@ -21,7 +21,7 @@ from copydesk.drafting.tagger.store import Store, key
 from copydesk.drafting.tagger.tagger import Tagger
 from copydesk.types import Task
 
-_FIRST = 50
+_FIRST = 12
 """Answers after which a task is learned for the first time."""
 _GROWTH = 1.5
 """How many times as many answers there must be before it is learned again."""

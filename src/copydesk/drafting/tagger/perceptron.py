@@ -49,6 +49,11 @@ class Weights:
         wide.values[:, : self.values.shape[1]] = self.values
         return wide
 
+    def mixed(self, other: Weights, share: float) -> Weights:
+        """With a share of others of the same size."""
+        one, two = np.float32(1.0 - share), np.float32(share)
+        return Weights(one * self.runs + two * other.runs, one * self.values + two * other.values)
+
 
 @dataclass(frozen=True, slots=True)
 class Rows:

@@ -11,7 +11,6 @@ import json
 import logging
 import os
 import tempfile
-import zipfile
 import zlib
 from dataclasses import asdict
 from pathlib import Path
@@ -20,14 +19,14 @@ from typing import Any
 import numpy as np
 
 from copydesk.drafting.remembered import Remembered
-from copydesk.drafting.tagger.features import BITS
 from copydesk.drafting.tagger.features import VERSION as FEATURES_VERSION
-from copydesk.drafting.tagger.perceptron import Floats, Weights
+from copydesk.drafting.tagger.perceptron import Weights
 from copydesk.drafting.tagger.tagger import Kind, Records, Tagger
 from copydesk.types import Task
 
+_FLOAT = np.dtype("<f2")
 _VERSION = [1, FEATURES_VERSION]
-_DAMAGE = (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError, zipfile.BadZipFile, zlib.error)
+_DAMAGE = (OSError, ValueError, LookupError, TypeError, AttributeError, zlib.error)
 _log = logging.getLogger("copydesk")
 
 
@@ -55,8 +54,7 @@ class Store:
         """What was learned of a task, None if nothing that can be read."""
         path = self._path(task)
         try:
-            with np.load(path, allow_pickle=False) as arrays:
-                return _read(arrays["runs"], arrays["values"], arrays["about"].tobytes())
+            return _read(path.read_bytes())
         except FileNotFoundError:
             return None
         except _DAMAGE as error:
@@ -71,12 +69,7 @@ class Store:
             self._folder.mkdir(parents=True, exist_ok=True)
             with tempfile.NamedTemporaryFile(dir=self._folder, suffix=".part", delete=False) as file:
                 temporary = file.name
-                np.savez_compressed(
-                    file,
-                    runs=tagger.weights.runs.astype(np.float16),
-                    values=tagger.weights.values.astype(np.float16),
-                    about=np.frombuffer(_about(tagger), np.uint8),
-                )
+                file.write(_written(tagger))
             os.replace(temporary, path)
         except OSError as error:
             _log.debug("%s cannot be written: %s", path, error)
@@ -87,19 +80,22 @@ class Store:
 
     def forget(self) -> int:
         """Delete all that was learned of any task; returns how many files that were. Errors: `OSError`."""
-        files = [path for pattern in ("*.npz", "*.part") for path in self._folder.glob(pattern)]
+        files = [path for pattern in ("*.tagger", "*.part") for path in self._folder.glob(pattern)]
         for path in files:
             path.unlink(missing_ok=True)
         return len(files)
 
     def _path(self, task: Task) -> Path:
-        return self._folder / f"{key(task)}.npz"
+        return self._folder / f"{key(task)}.tagger"
 
 
-def _about(tagger: Tagger) -> bytes:
+def _written(tagger: Tagger) -> bytes:
+    """A checksum, then, compressed: a line of JSON, and the weights as 16-bit floats."""
+    runs, values = tagger.weights.runs, tagger.weights.values
     about = {
         "version": _VERSION,
-        "kinds": [[kind.target, list(kind.category)] for kind in tagger.kinds],
+        "shapes": [runs.shape, values.shape],
+        "kinds": [[kind.target, kind.category] for kind in tagger.kinds],
         "values": tagger.values,
         "edits": tagger.edits,
         "stems": tagger.stems,
@@ -108,35 +104,36 @@ def _about(tagger: Tagger) -> bytes:
         "filled": sorted(tagger.filled),
         "seen": tagger.seen,
     }
-    return json.dumps(about).encode()
+    numbers = b"".join(table.astype(_FLOAT).tobytes() for table in (runs, values))
+    body = zlib.compress(json.dumps(about).encode() + b"\n" + numbers, 1)
+    return zlib.crc32(body).to_bytes(4) + body
 
 
-def _read(runs: Floats, values: Floats, about: bytes) -> Tagger:
+def _read(file: bytes) -> Tagger:
     """Errors: those of `_DAMAGE`."""
+    if zlib.crc32(file[4:]).to_bytes(4) != file[:4]:
+        raise ValueError("its checksum is wrong")
+    about, _, numbers = zlib.decompress(file[4:]).partition(b"\n")
     said: dict[str, Any] = json.loads(about)
     if said["version"] != _VERSION:
-        raise ValueError(f"version {said['version']}")
+        raise ValueError(f"it is of version {said['version']}")
+    runs, values = said["shapes"]
+    floats = np.frombuffer(numbers, _FLOAT).astype(np.float32)
+    split = runs[0] * runs[1]
     tagger = Tagger(
-        weights=Weights(_table(runs), _table(values)),
+        weights=Weights(floats[:split].reshape(runs), floats[split:].reshape(values)),
         kinds=tuple(Kind(target, tuple(category)) for target, category in said["kinds"]),
         values=tuple((target, text) for target, text in said["values"]),
-        edits=dict(said["edits"]),
-        stems={target: dict(stems) for target, stems in said["stems"].items()},
-        usual=dict(said["usual"]),
+        edits=said["edits"],
+        stems=said["stems"],
+        usual=said["usual"],
         records={
-            path: Records(records["anchor"], tuple(records["categories"]), bool(records["in_text_order"]))
+            path: Records(records["anchor"], tuple(records["categories"]), records["in_text_order"])
             for path, records in said["records"].items()
         },
         filled=frozenset(said["filled"]),
-        seen=int(said["seen"]),
+        seen=said["seen"],
     )
-    if tagger.weights.runs.shape[1] != 3 * len(tagger.kinds) or tagger.weights.values.shape[1] != len(tagger.values):
-        raise ValueError("weights and what they are of differ in number")
+    if runs[1] != 3 * len(tagger.kinds) or values[1] != len(tagger.values):
+        raise ValueError("its weights and what they are of differ in number")
     return tagger
-
-
-def _table(array: Floats) -> Floats:
-    rows = len(array)
-    if array.ndim != 2 or rows & (rows - 1) or not 1 < rows <= 1 << BITS:
-        raise ValueError("weights of a wrong size")
-    return array.astype(np.float32)

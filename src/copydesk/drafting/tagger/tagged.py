@@ -23,7 +23,6 @@ from copydesk.drafting.tagger.tagger import Records, Tagger, in_items
 from copydesk.drafting.tagger.targets import Several, Targets
 from copydesk.types import Span
 
-_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?")
 _INDEX = re.compile(r"\[\d+\]")
 _MOST_STARTS = 32
 
@@ -63,9 +62,7 @@ class Tagged:
         for single in self._targets.singles:
             options: list[tuple[float, Guess]] = []
             for kind in self._runs.get(single.path, ()):
-                guess = self._written(single.path, (first[kind], last[kind]))
-                if guess is not None:
-                    options.append((totals[kind], guess))
+                options.append((totals[kind], self._written(single.path, (first[kind], last[kind]))))
             for value in self._values.get(single.path, ()):
                 options.append((values[value], Guess(self._tagger.values[value][1])))
             if options:
@@ -85,7 +82,7 @@ class Tagged:
     def _plain_items(self, several: Several) -> Items:
         target = in_items(several, "")
         runs = sorted(run for run, _ in self._found(several.path, target))
-        guesses = [guess for run in runs if (guess := self._written(target, run))]
+        guesses = [self._written(target, run) for run in runs]
         scores = self._scores
         for value in self._values.get(target, ()) if scores else ():
             if scores and scores.values[value] > 0:
@@ -98,10 +95,9 @@ class Tagged:
         found.sort(key=lambda item: item[0] if records.in_text_order else (item[1], *item[0]))
         items: list[dict[str, Guess]] = []
         for run, kind in found:
-            guess = self._written(anchor, run)
-            if guess is not None:
-                category = zip(records.categories, self._tagger.kinds[kind].category, strict=False)
-                items.append({records.anchor: guess, **{path: Guess(text) for path, text in category}})
+            category = zip(records.categories, self._tagger.kinds[kind].category, strict=True)
+            listed = {path: Guess(text) for path, text in category}
+            items.append({records.anchor: self._written(anchor, run), **listed})
         for leaf in several.leaves():
             if leaf != records.anchor and leaf not in records.categories:
                 self._fill(items, several, records.anchor, leaf)
@@ -111,7 +107,7 @@ class Tagged:
         """Give each item the value that stands nearest after its anchor, or the usual one."""
         target = in_items(several, leaf)
         runs = sorted(run for kind in self._runs.get(target, ()) for run in self._best_set(kind))
-        free = [guess for run in runs if (guess := self._written(target, run))]
+        free = [self._written(target, run) for run in runs]
         usual = self._tagger.usual.get(target)
         for item in items:
             start = item[anchor].spans[0].start
@@ -144,15 +140,13 @@ class Tagged:
         first, last, totals = self._scores.best_runs()
         return first.tolist(), last.tolist(), totals.tolist()
 
-    def _written(self, target: str, run: Run) -> Guess | None:
-        """A run as the value of a target, None if it can be none."""
+    def _written(self, target: str, run: Run) -> Guess:
+        """A run as the value of a target."""
         start, end = int(self._units.starts[run[0]]), int(self._units.ends[run[1]])
         piece = self._text[start:end]
         text = self._tagger.stems.get(target, {}).get(piece)
         if text is None:
             text = EDITS[self._tagger.edits.get(target, "as written")](piece)
-        if not text.startswith('"') and not _NUMBER.fullmatch(text):
-            return None
         return Guess(text, (Span(start, end),))
 
     @cached_property
@@ -179,7 +173,7 @@ class Tagged:
             for kind in kinds:
                 last = least + int(scores.ends[least:, kind].argmax())
                 guess = self._written(target, (first, last))
-                if guess is not None and guess.text.startswith(begun):
+                if guess.text.startswith(begun):
                     options.append((float(scores.starts[first, kind] + scores.ends[last, kind]), guess))
         return max(options, key=lambda option: option[0])[1] if options else None
 

@@ -10,11 +10,8 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from copydesk.drafting.expected import ABSENT
+from copydesk.drafting.expected import ABSENT, PRESENT
 from copydesk.drafting.shape import Items, Key, Leaf, Record, Shape
-
-PRESENT = "+"
-"""Stands for the text of a compound that is there."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,136 @@
+"""What a tagger expects of a text, and of a value that has begun otherwise."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from copydesk.drafting.layout import Written, write
+from copydesk.drafting.shape import Shape, read
+from copydesk.drafting.tagger.fitting import fit
+from copydesk.drafting.tagger.tagged import Tagged
+from copydesk.drafting.tagger.tagger import Tagger
+from copydesk.drafting.tagger.targets import targets_of
+from copydesk.types import Draft, Json, Span, Task
+
+from ..cases import TEXTS, check_law, record_and_values, task_of, written
+
+STRING = {"type": "string"}
+SHAPE = read(
+    {
+        "type": "object",
+        "properties": {"name": STRING, "place": STRING, "tone": STRING},
+        "required": ["name", "place", "tone"],
+    }
+)
+NAMES = ["Ann Lee", "Bob", "Cid Ray", "Dora", "Eve Low", "Finn"]
+PLACES = ["Rome", "New York", "Oslo", "Paris"]
+
+
+@pytest.fixture(scope="module")
+def tagger() -> Tagger:
+    luck = random.Random(1)
+    rows = []
+    for _ in range(60):
+        name, place = luck.choice(NAMES), luck.choice(PLACES)
+        tone = luck.choice(["good", "bad"])
+        said = {"good": "nice trip", "bad": "awful trip"}[tone]
+        rows.append((f"{name} went to {place}, {said}", written({"name": name, "place": place, "tone": tone})))
+    fitted = fit(SHAPE, rows)
+    assert fitted is not None
+    return fitted
+
+
+def draft(tagger: Tagger, text: str, so_far: str = "", shape: Shape = SHAPE) -> Written | None:
+    guesses = Tagged(tagger, targets_of(shape), text).guesses()
+    return None if guesses is None else write(shape, so_far, guesses)
+
+
+def test_an_answer_with_its_spans(tagger: Tagger) -> None:
+    found = draft(tagger, "Gus went to Lima, awful trip")
+    assert found is not None
+    assert found.text == '{"name": "Gus", "place": "Lima", "tone": "bad"}'
+    assert found.spans == {"name": (Span(0, 3),), "place": (Span(12, 16),), "tone": ()}
+
+
+@pytest.mark.parametrize(
+    ("so_far", "whole"),
+    [
+        ('{"name": "K', '{"name": "Kim Ray", "place": "San Remo", "tone": "good"}'),
+        ('{"name": "Kim Ray", "place": "San', '{"name": "Kim Ray", "place": "San Remo", "tone": "good"}'),
+        (
+            '{"name": "Kim Ray", "place": "San Remo", "tone": "b',
+            '{"name": "Kim Ray", "place": "San Remo", "tone": "bad"}',
+        ),
+        ('{"name": "Remo"', '{"name": "Remo", "place": "San Remo", "tone": "good"}'),
+    ],
+)
+def test_a_value_that_begins_otherwise_goes_on_as_the_likeliest(tagger: Tagger, so_far: str, whole: str) -> None:
+    found = draft(tagger, "Mr Lu and Kim Ray went to San Remo, nice trip", so_far)
+    assert found is not None
+    assert found.text == whole
+
+
+def test_there_is_nothing_to_expect_of_an_empty_text(tagger: Tagger) -> None:
+    assert draft(tagger, " ") is None
+
+
+LINES = read(
+    {
+        "type": "object",
+        "properties": {
+            "lines": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "properties": {"item": STRING, "price": {"type": "number"}, "taxed": {"type": "boolean"}},
+                    "required": ["item", "price", "taxed"],
+                },
+            }
+        },
+        "required": ["lines"],
+    }
+)
+
+
+def test_records_take_what_stands_after_their_anchor() -> None:
+    luck = random.Random(1)
+    rows = []
+    for _ in range(60):
+        bought = [(luck.choice(["tea", "cake", "milk", "pie"]), luck.randint(2, 99)) for _ in range(luck.randint(1, 3))]
+        lines = [{"item": item, "price": price, "taxed": True} for item, price in bought]
+        rows.append(("\n".join(f"1 {item} RM {price}" for item, price in bought), written({"lines": lines})))
+    fitted = fit(LINES, rows)
+    assert fitted is not None
+    found = draft(fitted, "1 soup RM 77\n1 tea RM 8", shape=LINES)
+    assert found is not None
+    assert found.text == (
+        '{"lines": [{"item": "soup", "price": 77, "taxed": true}, {"item": "tea", "price": 8, "taxed": true}]}'
+    )
+
+
+@settings(max_examples=60)
+@given(
+    record_and_values().flatmap(
+        lambda pair: st.tuples(st.just(pair[0]), st.lists(st.tuples(TEXTS, pair[1]), min_size=2, max_size=4))
+    ),
+    st.integers(0, 200),
+)
+def test_the_law(case: tuple[Json, list[tuple[str, Any]]], length: int) -> None:
+    schema, made = case
+    shape = read(schema)
+    fitted = fit(shape, [(text, written(value)) for text, value in made])
+    text, answer = made[0][0], written(made[1][1])
+
+    def drafted(task: Task, text: str, so_far: str) -> Draft | None:
+        found = draft(fitted, text, so_far, shape) if fitted else None
+        return None if found is None else Draft(found.text, "tagger", found.spans)
+
+    if fitted is not None and text.strip():
+        check_law(drafted, task_of(schema), text, "")
+        check_law(drafted, task_of(schema), text, answer[: length % (len(answer) + 1)])
+        check_law(drafted, task_of(schema), text, answer[length % (len(answer) + 1) :] or "x")
