@@ -107,4 +107,7 @@ class _Table:
 
     def forms(self) -> dict[str, Form]:
         full = self.full
-        return {text: Form(text, text in full, tuple(dict.fromkeys(some))) for text, some in self.places.items()}
+        return {
+            text: Form(text, text in full, tuple(some if len(some) == 1 else dict.fromkeys(some)))
+            for text, some in self.places.items()
+        }
