@@ -39,7 +39,8 @@ class Lookup:
         """Where in the text the last value ended."""
         self._empty = 0
         """How many more of the strings that stand are empty than are not."""
-        self._arrays: set[str] = set()
+        self._arrays: dict[str, int] = {}
+        """By array, where the last value had ended when another item was asked for."""
 
     def value(self, path: str, leaf: Leaf, begun: str) -> Guess | None:
         """A value that goes on from `begun` as the text does, or one that the text may hold next."""
@@ -68,10 +69,10 @@ class Lookup:
 
     def more(self, path: str, index: int) -> bool:
         """The first array has an item, others none; further items stand after a comma or an `and`."""
+        before, self._arrays[path] = self._arrays.get(path), self.place
         if index == 0:
-            self._arrays.add(path)
             return len(self._arrays) == 1 and bool(self._text.strip())
-        return _AND.match(self._text, self.place) is not None
+        return before != self.place and _AND.match(self._text, self.place) is not None
 
     def _value(self, path: str, leaf: Leaf, begun: str) -> Guess | None:
         if leaf.choices:
