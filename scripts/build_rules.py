@@ -22,11 +22,12 @@ from typing import Any
 
 from opencc import OpenCC
 
-from copydesk.training.addresses.divisions import WITHOUT_DISTRICTS, bare_name, bare_province, rank_form
+from copydesk.training.addresses.divisions import WITHOUT_DISTRICTS, bare_name, rank_form
 from copydesk.training.addresses.history import MOVED_COUNTIES, NAMED_ZONES, OLD_CITIES, OLD_DISTRICTS
 from copydesk.training.addresses.locations import draw_location
 from copydesk.training.addresses.material import Material, load
 from copydesk.training.addresses.people import COMPOUND, draw_name
+from copydesk.training.addresses.written import bare_province
 
 HONG_KONG = (
     "中西区 湾仔区 东区 南区 油尖旺区 深水埗区 九龙城区 黄大仙区 观塘区",

@@ -13,11 +13,12 @@ from dataclasses import dataclass, replace
 
 from copydesk.tasks import builtin
 from copydesk.training.addresses import labels, layouts
-from copydesk.training.addresses.divisions import Place, Written, write_divisions
+from copydesk.training.addresses.divisions import Place
 from copydesk.training.addresses.locations import draw_location
 from copydesk.training.addresses.material import Material
 from copydesk.training.addresses.numbers import draw_phone, identity_number, order_number, postcode
 from copydesk.training.addresses.people import draw_name
+from copydesk.training.addresses.written import Written, write_divisions
 from copydesk.training.examples import Example
 from copydesk.types import Task
 
@@ -148,7 +149,60 @@ def repeated_address(recipient: Recipient, rng: random.Random) -> str | None:
 
 def loose_line(material: Material, rng: random.Random) -> tuple[str, dict[str, str]]:
     """Anything that people paste."""
-    recipient = draw_recipient(material, rng)
+    recipient = varied(draw_recipient(material, rng), material, rng)
+    levels, location = recipient.written.levels, recipient.location
+    code = postcode(rng) if rng.random() < 0.13 else ""
+    extras = other_numbers(rng)
+    dice = rng.random()
+    if dice < 0.006 and len(levels) > 1 and location and recipient.name and recipient.phone:
+        return corrected_form(recipient, material, rng)
+    if dice < 0.012 and recipient.place.streets and recipient.written.district and len(levels) > 1:
+        # 浙江省 织里镇 吴兴区织里镇...: the street in the city's place, then again where it belongs.
+        street = rng.choice(recipient.place.streets)
+        text = f"{recipient.place.province} {street} {recipient.place.district}{street}{location}"
+        known = material.divisions.implied(recipient.place.district, recipient.place.province)
+        if known[1] == recipient.place.city:
+            written = Written((), recipient.place.province, recipient.place.city, recipient.place.district)
+            recipient = replace(recipient, written=written, location=street + location)
+            return layouts.loose(text, recipient.name, recipient.phone, extras, rng), recipient.expected()
+    if dice < 0.22:
+        return form_line(recipient, rng)
+    if dice < 0.30:
+        text = layouts.comma_row(levels, location, recipient.name, recipient.phone, code, rng)
+        return text, recipient.expected()
+    address = None
+    if rng.random() < 0.05:
+        address = repeated_address(recipient, rng)
+    elif recipient.written.district and levels and levels[-1] == recipient.written.district and rng.random() < 0.02:
+        # The district twice, in a text whose parts stand apart: once is enough.
+        address = join_levels((*levels, levels[-1]), rng) + location
+        separate = rng.choice((" ", "  ", "，", "\n", ", "))
+        parts = [part for part in (address, recipient.name, recipient.phone) if part]
+        if len(parts) > 1 and rng.random() < 0.5:
+            parts = [*parts[1:], parts[0]]
+        return separate.join(parts), recipient.expected()
+    if address is None:
+        joint = "" if rng.random() < 0.8 else rng.choice((" ", " ", "  ", "，", ",", "-", "、"))
+        if not location or not levels:
+            joint = ""
+        address = join_levels(levels, rng) + joint + location
+    if code and address:
+        address = with_postcode(address, code, extras, rng)
+    if not address and not recipient.name and not recipient.phone:
+        return no_recipient(material, rng)
+    if extras and len(extras[0]) > 9 and rng.random() < 0.15 and recipient.phone.isdigit() and address:
+        # An order number glued behind the address or before the name.
+        glued = extras.pop(0)
+        if not address[-1].isascii():
+            address += glued
+    text = layouts.loose(address, recipient.name, recipient.phone, extras, rng)
+    if rng.random() < 0.12:
+        text = layouts.with_chatter(text, rng)
+    return text, recipient.expected()
+
+
+def varied(recipient: Recipient, material: Material, rng: random.Random) -> Recipient:
+    """With parts missing, in small letters, in strange characters, with a second phone."""
     dice = rng.random()
     if dice < 0.30:
         recipient = replace(recipient, name="", phone="", kept_phone="")
@@ -171,9 +225,11 @@ def loose_line(material: Material, rng: random.Random) -> tuple[str, dict[str, s
         # Two phones: the first counts.
         second = draw_phone(material, rng, "waybill" if rng.random() < 0.7 else "any")[0]
         recipient = replace(recipient, phone=recipient.phone + rng.choice(labels.SECOND_PHONES).format(second))
-    levels = recipient.written.levels
-    location = recipient.location
-    code = postcode(rng) if rng.random() < 0.13 else ""
+    return recipient
+
+
+def other_numbers(rng: random.Random) -> list[str]:
+    """Order and identity numbers, labelled or bare; mostly none."""
     extras: list[str] = []
     if rng.random() < 0.05:
         extras.append(
@@ -182,74 +238,38 @@ def loose_line(material: Material, rng: random.Random) -> tuple[str, dict[str, s
     if rng.random() < 0.015:
         number = identity_number(rng)
         extras.append(layouts.labelled(labels.IDENTITY_LABELS, number, rng) if rng.random() < 0.5 else number)
-    dice = rng.random()
-    if dice < 0.006 and len(levels) > 1 and location and recipient.name and recipient.phone:
-        return corrected_form(recipient, material, rng)
-    if dice < 0.012 and recipient.place.streets and recipient.written.district and len(levels) > 1:
-        # 浙江省 织里镇 吴兴区织里镇...: the street in the city's place, then again where it belongs.
+    return extras
+
+
+def with_postcode(address: str, code: str, extras: list[str], rng: random.Random) -> str:
+    """The address with the postcode glued on or in brackets; or the postcode joins the extras."""
+    glue = rng.random()
+    if glue < 0.45 and not address[-1].isdigit():
+        return address + code
+    if glue < 0.75:
+        extras.append(layouts.labelled(labels.POSTCODE_LABELS, code, rng))
+    elif glue < 0.82:
+        return address + (f"({rng.choice(labels.POSTCODE_LABELS)}{code})" if rng.random() < 0.5 else f"（{code}）")
+    else:
+        extras.append(code)
+    return address
+
+
+def form_line(recipient: Recipient, rng: random.Random) -> tuple[str, dict[str, str]]:
+    """A filled-in form, perhaps with a street that the region's picker offered too."""
+    levels, location = recipient.written.levels, recipient.location
+    regions = join_levels(levels, rng)
+    if location and recipient.place.streets and rng.random() < 0.4:
+        # The street belongs to the location.
         street = rng.choice(recipient.place.streets)
-        text = f"{recipient.place.province} {street} {recipient.place.district}{street}{location}"
-        known = material.divisions.implied(recipient.place.district, recipient.place.province)
-        if known[1] == recipient.place.city:
-            written = Written((), recipient.place.province, recipient.place.city, recipient.place.district)
-            recipient = replace(recipient, written=written, location=street + location)
-            return layouts.loose(text, recipient.name, recipient.phone, extras, rng), recipient.expected()
-    if dice < 0.22:
-        regions = join_levels(levels, rng)
-        if location and recipient.place.streets and rng.random() < 0.4:
-            # The picker offers the street too: it belongs to the location.
-            street = rng.choice(recipient.place.streets)
-            rest = location if not location.startswith(street) else location[len(street) :]
-            if rest:
-                text = layouts.form(
-                    regions + rng.choice(("", "", " ")) + street, rest, recipient.name, recipient.phone, rng
-                )
-                joined = street + rest
-                # Region and detail glued without a label between them keep what stands between them.
-                if street + " " + rest in text:
-                    joined = street + " " + rest
-                return text, recipient.expected() | {"specific_location": joined}
-        text = layouts.form(regions, location, recipient.name, recipient.phone, rng, levels)
-        return text, recipient.expected()
-    if dice < 0.30:
-        text = layouts.comma_row(levels, location, recipient.name, recipient.phone, code, rng)
-        return text, recipient.expected()
-    address = None
-    if rng.random() < 0.05:
-        address = repeated_address(recipient, rng)
-    elif recipient.written.district and levels and levels[-1] == recipient.written.district and rng.random() < 0.02:
-        # The district twice, in a text whose parts stand apart: once is enough.
-        address = join_levels((*levels, levels[-1]), rng) + location
-        separate = rng.choice((" ", "  ", "，", "\n", ", "))
-        parts = [part for part in (address, recipient.name, recipient.phone) if part]
-        if len(parts) > 1 and rng.random() < 0.5:
-            parts = [*parts[1:], parts[0]]
-        return separate.join(parts), recipient.expected()
-    if address is None:
-        joint = "" if rng.random() < 0.8 else rng.choice((" ", " ", "  ", "，", ",", "-", "、"))
-        if not location or not levels:
-            joint = ""
-        address = join_levels(levels, rng) + joint + location
-    if code and address:
-        glue = rng.random()
-        if glue < 0.45 and not address[-1].isdigit():
-            address += code
-        elif glue < 0.75:
-            extras.append(layouts.labelled(labels.POSTCODE_LABELS, code, rng))
-        elif glue < 0.82:
-            address += f"({rng.choice(labels.POSTCODE_LABELS)}{code})" if rng.random() < 0.5 else f"（{code}）"
-        else:
-            extras.append(code)
-    if not address and not recipient.name and not recipient.phone:
-        return no_recipient(material, rng)
-    if extras and len(extras[0]) > 9 and rng.random() < 0.15 and recipient.phone.isdigit() and address:
-        # An order number glued behind the address or before the name.
-        glued = extras.pop(0)
-        if not address[-1].isascii():
-            address += glued
-    text = layouts.loose(address, recipient.name, recipient.phone, extras, rng)
-    if rng.random() < 0.12:
-        text = layouts.with_chatter(text, rng)
+        rest = location if not location.startswith(street) else location[len(street) :]
+        if rest:
+            picked = regions + rng.choice(("", "", " ")) + street
+            text = layouts.form(picked, rest, recipient.name, recipient.phone, rng)
+            # Region and detail without a label between them keep what stands between them.
+            joined = street + " " + rest if street + " " + rest in text else street + rest
+            return text, recipient.expected() | {"specific_location": joined}
+    text = layouts.form(regions, location, recipient.name, recipient.phone, rng, levels)
     return text, recipient.expected()
 
 
@@ -298,17 +318,9 @@ def two_recipients(material: Material, rng: random.Random) -> tuple[str, dict[st
     return first + joint + second, expected
 
 
-CHATTER = (
-    "今天天气真不错 请问什么时候发货 收到了谢谢 在吗 你好 这个多少钱 可以便宜一点吗 好的没问题 明天再联系 我已经付款了 麻烦查一下物流 质量怎么样 有没有现货 退款什么时候到账 尺码偏大吗 "
-    "晚上八点开会 请提交周报 Hello world 价格199元包邮 会议改到下周三 请在24小时内回复 颜色要红色的 订单已取消 客服不在线 祝您生活愉快 支持七天无理由退货 合同编号请核对 这款卖完了 "
-    "麻烦开一下发票 周末愉快 好评已发 怎么还没到 快递到哪了 帮我看看库存 有优惠券吗 我考虑一下 亲 什么时候发货呀 满199减30 仅限今天！ 买一送一 第2件半价 下午3点前下单 会员积分1200分 编号A1023 每天8:00-22:00营业 请按1查询 余额不足 验证码483920 密码错误 共计56.8元 12月31日截止 "
-    "地址改好了吗 电话打不通 姓名填错了 改一下收货人 请补充地址 号码是空号 ok 嗯嗯 谢谢亲 哈哈哈 test 123 abc 12345 OK! 收到 您的快递已到驿站 取件码3-2-8841"
-).split()
-
-
 def no_recipient(material: Material, rng: random.Random) -> tuple[str, dict[str, str]]:
     """A text with no recipient in it: every field is empty."""
-    parts = rng.sample(CHATTER, rng.choice((1, 1, 2, 3)))
+    parts = rng.sample(labels.CHATTER, rng.choice((1, 1, 2, 3)))
     if rng.random() < 0.2:
         parts.append(layouts.labelled(labels.ORDER_LABELS, order_number(rng), rng))
     if rng.random() < 0.15:

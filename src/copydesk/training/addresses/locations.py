@@ -14,6 +14,7 @@ from copydesk.training.addresses.landmarks import (
     DIRECTIONS,
     HEADS,
     LATIN_PARTS,
+    NAMED_AFTER,
     NOTES,
     NUMERALS,
     QUOTES,
@@ -267,8 +268,11 @@ def draw_location(place: Place, material: Material, rng: random.Random, style: s
         # A typing error, or a rare character: copied as it stands.
         cut = rng.randrange(1, len(location) - 1)
         location = location[:cut] + rng.choice(HAN) + location[cut + rng.randrange(2) :]
-    if style == "plain":
-        return location
+    return location if style == "plain" else decorated(location, place, material, rng)
+
+
+def decorated(location: str, place: Place, material: Material, rng: random.Random) -> str:
+    """Now and then with what makes a location hard to cut out: marks, notes, commas, spaces, names of divisions."""
     if rng.random() < 0.025 and len(location) > 4:
         # Any mark may stand inside and is copied.
         cut = rng.randrange(1, len(location) - 1)
@@ -311,26 +315,7 @@ def draw_location(place: Place, material: Material, rng: random.Random, style: s
         # 大港区大港油田, 攀枝花市东区攀枝花三中: the division's name begins the next name.
         stem = bare_name(place.district or place.city)
         if len(stem) >= 2:
-            location = (
-                stem
-                + rng.choice(
-                    (
-                        "油田",
-                        "三中",
-                        "镇",
-                        "火车站",
-                        "人民医院",
-                        "大道",
-                        "宾馆",
-                        "东路",
-                        "机场",
-                        "学院",
-                        "供电公司",
-                        "老街",
-                    )
-                )
-                + location
-            )
+            location = stem + rng.choice(NAMED_AFTER) + location
     elif dice < 0.158:
         # Another city's zone inside this one.
         other = rng.choice(material.divisions.cities)

@@ -49,6 +49,9 @@ NICKNAMES = (
     "乐乐妈妈 朵朵 球球 阿狸 阿南 七七 木木 夏天 小鹿 麦子 可乐 大白 小新 妞妞 丫丫 九儿 团子 圆圆 阿飞 二丫 三儿 小樱桃 萌萌 念念"
 ).split()
 LEAD = "小老阿大"
+INITIALS = "xx XX x X ** * 某 某某 女士/先生 氏".split()
+SHOPS = "批发部 超市 便利店 小卖部 五金店 水果店 服装店 饭店 理发店 药房 打印店 茶行 工作室".split()
+TAILS = "老表 妈妈 爸爸 先生 小姐 女士 老师 经理 同学 (代收) （前台代收） 1 2号".split()
 HAN = [
     bytes((row, cell)).decode("gb2312")
     for row in range(0xB0, 0xF8)
@@ -120,21 +123,7 @@ def draw_name(province: str, material: Material, rng: random.Random, style: str 
     if dice < 0.86:
         return surname(material, rng) + rng.choice(TITLES if rng.random() < 0.5 else TITLES[:3])
     if dice < 0.885:
-        return surname(material, rng) + rng.choice(
-            (
-                "xx",
-                "XX",
-                "x",
-                "X",
-                "**",
-                "*",
-                "某",
-                "某某",
-                "女士/先生",
-                "氏",
-                "**" + rng.choice(material.given_characters),
-            )
-        )
+        return surname(material, rng) + rng.choice((*INITIALS, "**" + rng.choice(material.given_characters)))
     if dice < 0.91:
         letters = "abcdefghijklmnopqrstuvwxyz"
         tail = "".join(rng.choice(letters) for _ in range(rng.choice((1, 1, 2, 2, 3))))
@@ -148,46 +137,10 @@ def draw_name(province: str, material: Material, rng: random.Random, style: str 
     if dice < 0.966:
         return surname(material, rng)
     if dice < 0.974:
-        shop = rng.choice(
-            (
-                "批发部",
-                "超市",
-                "便利店",
-                "小卖部",
-                "五金店",
-                "水果店",
-                "服装店",
-                "饭店",
-                "理发店",
-                "药房",
-                "打印店",
-                "茶行",
-                "工作室",
-            )
-        )
+        shop = rng.choice(SHOPS)
         return rng.choice(LEAD) + rng.choice(COMMON) + rng.choice(("", "家", "记")) + shop
     if dice < 0.982:
-        return (
-            surname(material, rng)
-            + han_given(material, rng)
-            + rng.choice(
-                (
-                    "老表",
-                    "妈妈",
-                    "爸爸",
-                    "先生",
-                    "小姐",
-                    "女士",
-                    "老师",
-                    "经理",
-                    "同学",
-                    "(代收)",
-                    "（前台代收）",
-                    "1",
-                    "2号",
-                )
-            )
-        )
+        return surname(material, rng) + han_given(material, rng) + rng.choice(TAILS)
     if dice < 0.99:
         return (
             surname(material, rng)
