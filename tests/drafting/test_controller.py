@@ -75,6 +75,33 @@ def test_drafts_are_paid_for_when_they_are_planned() -> None:
     assert extra <= 4.0
 
 
+def test_records_are_bounded() -> None:
+    controller = Controller(LEVEL)
+    for _ in range(9):
+        controller.judge("first", "drafter", Pass(1), 20, 0)
+    known = controller.length("first", "drafter", 20, Pass(1))
+    for number in range(2000):
+        controller.judge(str(number), "drafter", Pass(1), 1, 1)
+    assert controller.length("first", "drafter", 20, Pass(1)) > known
+
+
+def test_what_was_planned_and_not_read_is_paid_back() -> None:
+    controller, same = Controller(STEEP), Controller(STEEP)
+    planned = controller.length("task", "drafter", 20, Pass(40))
+    controller.judge("task", "drafter", Pass(40), 0, 0, planned=planned)
+    same.judge("task", "drafter", Pass(40), 0, 0)
+    assert planned > 0
+    assert controller.length("task", "drafter", 20, Pass(40)) == same.length("task", "drafter", 20, Pass(40))
+
+
+def test_nothing_is_drafted_before_costs_are_known() -> None:
+    controller = Controller()
+    controller.judge("task", "drafter", Pass(40), 0, 0)
+    assert controller.length("task", "drafter", 20, Pass(40)) == 0
+    controller.costs = LEVEL
+    assert controller.length("task", "drafter", 20, Pass(40)) > 0
+
+
 def test_nothing_is_planned_of_nothing() -> None:
     assert Controller(LEVEL).length("task", "drafter", 0, Pass(1)) == 0
 

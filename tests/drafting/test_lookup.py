@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -79,6 +80,15 @@ def test_a_label_that_the_text_names() -> None:
     task = Task("news", "Classify.", labels=("World", "Sports"))
     named, begun = draft(task, "sports today", ""), draft(task, "sports today", "Wor")
     assert (named and named.text, begun and begun.text) == ("Sports", "World")
+
+
+@pytest.mark.parametrize("piece", [" ", "a", "1", "a ", "1 (", "市 ", "name", "name: ", ", ", "\u3000", "1.", "\n"])
+@pytest.mark.parametrize("so_far", ["", '{"name": "', '{"name": "a'])
+def test_long_texts_take_no_long_time(piece: str, so_far: str) -> None:
+    task = task_of(record(name=STRING, total={"type": "number"}, tags={"type": "array", "items": STRING}))
+    started = time.perf_counter()
+    draft(task, piece * (60_000 // len(piece)) + "x", so_far)
+    assert time.perf_counter() - started < 1
 
 
 @given(record_and_values().flatmap(lambda pair: st.tuples(st.just(pair[0]), pair[1])), TEXTS, st.integers(0, 200))

@@ -9,7 +9,7 @@ import re
 
 _SEPARATOR = re.compile(
     r"[,，;；|、。!！?？\n\r\t\"“”()（）【】]|[:：](?!\d)|\.(?=\s|$)"
-    r"|\s+(?=[^\x00-\u02ff])|(?<=[^\x00-\u02ff])\s+"  # a space beside what is written without spaces
+    r"|(?<!\s)\s++(?=[^\x00-\u02ff])|(?<=[^\x00-\u02ff])\s+"  # a space beside what is written without spaces
 )
 _SKIPPED = re.compile(r"[\s,，;；|、。.!！?？\"“”()（）【】:：\-#*]+")
 _LABEL = re.compile(r"[^\W\d_]{1,16}(?:[ _][^\W\d_]{1,16})?\s*[:：]\s*")

@@ -12,6 +12,7 @@ import threading
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 _HALF_LIFE = 64.0
 """Tokens judged after which what was seen before counts half."""
@@ -29,6 +30,8 @@ _PROBE = 4
 """Tokens of a draft that is tried again although nothing is expected of it."""
 _PROBE_CREDIT = 1.0
 """Credit that must be left when such a draft is tried."""
+_MOST_RECORDS = 1024
+Name = TypeVar("Name")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +100,12 @@ class Record:
         """How many of the drafted tokens to read: those that are expected to gain most and can be paid for."""
         share, rate = ride.share(costs), self.rate
         best, most_gain, expected, chance = 0, 0.0, 0.0, 1.0
+        read = ride.others + ride.read
+        anyway = costs.of(read)
         for count in range(1, drafted + 1):
             chance *= rate
             expected += chance
-            extra = ride.extra(costs, count)
+            extra = costs.of(read + count) - anyway
             if extra > self.credit:
                 break
             if expected * share - extra > most_gain:
@@ -128,37 +133,60 @@ class Record:
 class Controller:
     """The records of all tasks and drafters on one engine. Safe to share between threads."""
 
-    def __init__(self, costs: Costs) -> None:
-        self._costs = costs
+    def __init__(self, costs: Costs | None = None) -> None:
+        self.costs = costs
+        """None until they are measured: nothing is drafted before."""
         self._records: dict[tuple[str, str, bool], Record] = {}
         self._compared: dict[tuple[str, str], Record] = {}
         self._lock = threading.Lock()
 
     def length(self, task: str, drafter: str, drafted: int, ride: Pass) -> int:
         """How many of the drafted tokens to read in a pass, from none to all. They are paid for at once."""
+        costs = self.costs
+        if costs is None:
+            return 0
         name = (task, drafter, ride.again)
         with self._lock:
             record = self._records.get(name, Record())
-            length = record.length(self._costs, ride, drafted)
+            length = record.length(costs, ride, drafted)
             if length:
-                self._records[name] = record.charged(ride.extra(self._costs, length))
+                _keep(self._records, name, record.charged(ride.extra(costs, length)))
             return length
 
-    def judge(self, task: str, drafter: str, ride: Pass, drafted: int, stood: int) -> None:
-        """Take note of a pass: how many drafted tokens were read in it, perhaps none, and how many of them stood."""
+    def judge(
+        self, task: str, drafter: str, ride: Pass, drafted: int, stood: int, *, planned: int | None = None
+    ) -> None:
+        """Take note of a pass: how many drafted tokens were read in it, perhaps none, and how many of them stood.
+
+        `planned` is what `length` said if fewer were read than that: the difference is paid back.
+        """
+        costs = self.costs
+        if costs is None:
+            return
         name = (task, drafter, ride.again)
         with self._lock:
-            record = self._records.get(name, Record()).after(self._costs, ride, stood)
-            self._records[name] = record.judged(stood, stood < drafted) if drafted else record
+            record = self._records.get(name, Record())
+            if planned is not None and planned > drafted:
+                record = record.charged(ride.extra(costs, drafted) - ride.extra(costs, planned))
+            record = record.after(costs, ride, stood)
+            _keep(self._records, name, record.judged(stood, stood < drafted) if drafted else record)
 
     def compare(self, task: str, drafter: str, stood: int, fell: bool) -> None:
         """Take note of how many characters of a whole draft agree with the verified answer, read or not."""
         name = (task, drafter)
         with self._lock:
-            self._compared[name] = self._compared.get(name, Record()).judged(stood, fell, _LONG_HALF_LIFE)
+            _keep(self._compared, name, self._compared.get(name, Record()).judged(stood, fell, _LONG_HALF_LIFE))
 
     def ranked(self, task: str, drafters: Sequence[str]) -> list[str]:
         """The drafters, those first whose drafts stood longest when they were compared; equals as given."""
         with self._lock:
             rates = {drafter: self._compared.get((task, drafter), Record()).rate for drafter in drafters}
         return sorted(drafters, key=lambda drafter: -rates[drafter])
+
+
+def _keep(records: dict[Name, Record], name: Name, record: Record) -> None:
+    """Keep a record, and give up the one that was changed longest ago if there are too many."""
+    records.pop(name, None)
+    records[name] = record
+    if len(records) > _MOST_RECORDS:
+        del records[next(iter(records))]

@@ -21,6 +21,7 @@ Drafter = Callable[[Task, str, str], Draft | None]
 _COMPARED = 64
 _COMPARED_EACH = 8
 """Drafters are compared on so many answers at first, later on one in so many."""
+_MOST_TASKS = 1024
 
 
 class Drafters:
@@ -59,6 +60,8 @@ class Drafters:
         """Learn from an answer that a model has verified, as it was written, and compare the drafters on it."""
         name = key(task)
         count = self._verified[name]
+        if len(self._verified) >= _MOST_TASKS:
+            self._verified.clear()
         self._verified[name] = count + 1
         if count < _COMPARED or count % _COMPARED_EACH == 0:
             for drafter, call in self._drafters.items():

@@ -110,6 +110,16 @@ def test_a_folder_that_cannot_be_written_is_put_up_with(tmp_path: Path, tagger: 
     assert Store(tmp_path).load(TASK) is None
 
 
+def test_the_oldest_files_go(tmp_path: Path, tagger: Tagger, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_MOST_FILES", 2)
+    tasks = [Task(str(number), str(number), labels=("x", "y")) for number in range(3)]
+    for age, task in enumerate(tasks):
+        Store(tmp_path).save(task, tagger)
+        os.utime(tmp_path / "taggers" / f"{key(task)}.tagger", (1e9 + age, 1e9 + age))
+    Store(tmp_path).save(TASK, tagger)
+    assert [Store(tmp_path).load(task) is not None for task in (*tasks, TASK)] == [False, False, True, True]
+
+
 def test_forgetting(tmp_path: Path, tagger: Tagger) -> None:
     store = Store(tmp_path)
     assert store.forget() == 0

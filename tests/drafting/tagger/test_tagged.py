@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 from typing import Any
 
 import pytest
@@ -73,6 +74,21 @@ def test_a_value_that_begins_otherwise_goes_on_as_the_likeliest(tagger: Tagger, 
     found = draft(tagger, "Mr Lu and Kim Ray went to San Remo, nice trip", so_far)
     assert found is not None
     assert found.text == whole
+
+
+@pytest.mark.parametrize("piece", ["Kim Ray went to Rome, nice trip. ", "市", "a", " ", "1 ("])
+def test_time_is_in_proportion_to_the_text(tagger: Tagger, piece: str) -> None:
+    def least(characters: int) -> float:
+        text = (piece * characters)[:characters] + "x"
+        times = []
+        for _ in range(10):
+            started = time.perf_counter()
+            draft(tagger, text)
+            times.append(time.perf_counter() - started)
+        return min(times)
+
+    assert least(1000) < 0.005  # a fifth of that on a machine of its own
+    assert least(30_000) < 0.15
 
 
 def test_there_is_nothing_to_expect_of_an_empty_text(tagger: Tagger) -> None:

@@ -18,7 +18,8 @@ from copydesk.drafting.tagger.tagger import Tagger
 from copydesk.drafting.tagger.targets import targets_of
 from copydesk.types import Draft, Task
 
-_MOST_TEXTS = 256
+_MOST_TEXTS = 128
+"""Texts whose expected answers are kept, while they are drafted again and again."""
 
 
 class TaggerDrafter:

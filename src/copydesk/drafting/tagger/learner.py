@@ -25,7 +25,7 @@ _FIRST = 12
 """Answers after which a task is learned for the first time."""
 _GROWTH = 1.5
 """How many times as many answers there must be before it is learned again."""
-_MOST_TASKS = 16
+_MOST_TASKS = 8
 _MOST_WAITING = 4096
 _STEP = 3e-4
 """Seconds of work after which other threads get as much time."""

@@ -25,6 +25,7 @@ from copydesk.drafting.tagger.tagger import Kind, Records, Tagger
 from copydesk.types import Task
 
 _FLOAT = np.dtype("<f2")
+_MOST_FILES = 100
 _VERSION = [1, FEATURES_VERSION]
 _DAMAGE = (OSError, ValueError, LookupError, TypeError, AttributeError, zlib.error)
 _log = logging.getLogger("copydesk")
@@ -71,6 +72,7 @@ class Store:
                 temporary = file.name
                 file.write(_written(tagger))
             os.replace(temporary, path)
+            self._tidy()
         except OSError as error:
             _log.debug("%s cannot be written: %s", path, error)
             if temporary is not None:
@@ -80,10 +82,19 @@ class Store:
 
     def forget(self) -> int:
         """Delete all that was learned of any task; returns how many files that were. Errors: `OSError`."""
-        files = [path for pattern in ("*.tagger", "*.part") for path in self._folder.glob(pattern)]
+        files = self._files()
         for path in files:
             path.unlink(missing_ok=True)
         return len(files)
+
+    def _tidy(self) -> None:
+        """Delete what was written longest ago, beyond so many files."""
+        files = sorted(self._files(), key=lambda path: path.stat().st_mtime, reverse=True)
+        for path in files[_MOST_FILES:]:
+            path.unlink(missing_ok=True)
+
+    def _files(self) -> list[Path]:
+        return [path for pattern in ("*.tagger", "*.part") for path in self._folder.glob(pattern)]
 
     def _path(self, task: Task) -> Path:
         return self._folder / f"{key(task)}.tagger"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -17,7 +18,7 @@ from copydesk.drafting.layout import Guess
 from copydesk.drafting.lookup import Lookup
 from copydesk.drafting.strings import begun_content
 from copydesk.drafting.tagger.alignment import EDITS
-from copydesk.drafting.tagger.features import Units, units_of
+from copydesk.drafting.tagger.features import Integers, units_of
 from copydesk.drafting.tagger.perceptron import Run, Scores, rows_of, score
 from copydesk.drafting.tagger.tagger import Records, Tagger, in_items
 from copydesk.drafting.tagger.targets import Several, Targets
@@ -25,6 +26,14 @@ from copydesk.types import Span
 
 _INDEX = re.compile(r"\[\d+\]")
 _MOST_STARTS = 32
+
+
+@dataclass(frozen=True, slots=True)
+class _Places:
+    """Where units start and end."""
+
+    starts: Integers
+    ends: Integers
 
 
 class Tagged:
@@ -42,14 +51,21 @@ class Tagged:
         return Expected(self._singles, self._arrays, Lookup(self._text), self._again)
 
     @cached_property
-    def _units(self) -> Units:
-        return units_of(self._text)
+    def _units(self) -> _Places:
+        return self._read[0]
 
     @cached_property
     def _scores(self) -> Scores | None:
-        if not len(self._units.starts):
-            return None
-        return score(self._tagger.weights, rows_of(self._units.features, self._tagger.weights))
+        return self._read[1]
+
+    @cached_property
+    def _read(self) -> tuple[_Places, Scores | None]:
+        """The features are many times as large as the text, so nothing keeps them."""
+        units = units_of(self._text)
+        if not len(units.starts):
+            return _Places(units.starts, units.ends), None
+        scores = score(self._tagger.weights, rows_of(units.features, self._tagger.weights))
+        return _Places(units.starts, units.ends), scores
 
     @cached_property
     def _singles(self) -> dict[str, Guess]:
