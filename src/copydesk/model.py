@@ -12,7 +12,7 @@ import threading
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from os import PathLike, fspath
 from types import TracebackType
 from typing import Any, Literal, Self, TypedDict, TypeVar, Unpack, overload
@@ -20,10 +20,16 @@ from typing import Any, Literal, Self, TypedDict, TypeVar, Unpack, overload
 from pydantic import BaseModel, ValidationError
 
 from copydesk.desk.desk import Desk
+from copydesk.desk.drafting import Drafting
 from copydesk.desk.request import Request
+from copydesk.drafting.controller import Controller
+from copydesk.drafting.drafters import Drafters
+from copydesk.drafting.rules.drafter import draft as rules
+from copydesk.drafting.tagger.draft import TaggerDrafter
 from copydesk.engines.choose import load_engine
 from copydesk.engines.protocol import Engine
 from copydesk.errors import AnswerError, TextError, UsageError
+from copydesk.home import home, why_not_writable
 from copydesk.models.resolve import BUILTIN_FOLDER, resolve
 from copydesk.models.tokenizer import Tokenizer
 from copydesk.stream import in_order
@@ -50,15 +56,22 @@ class Options(TypedDict, total=False):
     """Longest answer in tokens; by default what the context leaves."""
     truncate: bool
     """Default False. Cut a text that does not fit the context at a sentence end rather than refuse it."""
+    draft: bool
+    """Default True. Draft an extraction before the model reads it: faster, and the answer is the same."""
+    prediction: Any
+    """Your own guess at an extraction, as a value or as JSON text: a draft that goes before others. Default none."""
 
 
 class Model:
     """Answers extractions and classifications. Safe to share between threads; a context manager that closes itself."""
 
-    def __init__(self, engine: Engine, tokenizer: Tokenizer, *, builtin: bool = False) -> None:
-        """`builtin` says that the weights are the built-in ones, whose untrained uses are announced."""
+    def __init__(
+        self, engine: Engine, tokenizer: Tokenizer, *, drafting: Drafting | None = None, builtin: bool = False
+    ) -> None:
+        """`drafting` drafts extractions. `builtin` says that the weights are the built-in ones, whose untrained uses
+        are announced."""
         self._engine = engine
-        self._desk = Desk(engine, tokenizer, partial(render_prompt, tokenizer=tokenizer))
+        self._desk = Desk(engine, tokenizer, partial(render_prompt, tokenizer=tokenizer), drafting)
         self._builtin = builtin
         self._announced = False
         self._closed = False
@@ -234,18 +247,39 @@ def load(
     bits: Literal[4, 8, 16] | None = None,
     context_length: int | None = None,
     threads: int | None = None,
+    draft: bool = True,
+    learn: bool = True,
 ) -> Model:
     """Load a model: the built-in one (None), a folder, a hub id such as `Qwen/Qwen3-0.6B`, or a GGUF file.
 
     A GGUF file needs the model's `tokenizer.json` and `tokenizer_config.json` beside it.
     `engine` is `auto`, `openvino` or `llamacpp`. `bits` (4, 8, or 16 for none) quantises the weights while loading, by
     default to 8 for large models. `context_length` caps the tokens of prompt and answer together, `threads` the cores.
+    `draft=False` switches drafts off for all calls. `learn=False` keeps drafts from getting better by the answers
+    given: what is learned of them is kept on this machine, under `COPYDESK_HOME`, until `copydesk doctor --forget`.
     Errors: `ModelError` (not found, incomplete, unsupported), `EngineError` (missing, unfit), `UsageError`.
     """
     path = resolve(None if model is None else fspath(model))
     tokenizer = Tokenizer(path if path.is_dir() else path.parent)
     loaded = load_engine(engine, path, bits=bits, context_length=context_length, threads=threads)
-    return Model(loaded, tokenizer, builtin=path == BUILTIN_FOLDER)
+    drafting = _drafting(learn=learn) if draft else None
+    return Model(loaded, tokenizer, drafting=drafting, builtin=path == BUILTIN_FOLDER)
+
+
+def _drafting(*, learn: bool) -> Drafting:
+    """All drafters. Where what they learn cannot be kept, that is said once."""
+    folder = home()
+    reason = why_not_writable(folder) if learn else None
+    if reason is not None:
+        _warn_once(f"What is learned from answers is not kept: {reason}. Answers are the same without.")
+    controller = Controller()
+    tagger = TaggerDrafter(folder) if learn else None
+    return Drafting(Drafters(controller, rules=rules, tagger=tagger), controller)
+
+
+@cache
+def _warn_once(message: str) -> None:
+    _log.warning(message)
 
 
 async def _awaited(future: Future[Answer[Any]]) -> Answer[Any]:

@@ -12,16 +12,19 @@ import numpy as np
 import pytest
 
 from copydesk.desk.desk import Desk
+from copydesk.desk.drafting import Drafting
 from copydesk.desk.request import Request
+from copydesk.drafting.controller import Controller
 from copydesk.errors import CopydeskError, EngineError, LengthError, SchemaError, TextError, UsageError
 from copydesk.models.tokenizer import Tokenizer
 from copydesk.tasks.builtin import ADDRESS, AGNEWS
 from copydesk.tasks.prompt import render_prompt
 from copydesk.tasks.task import classification, extraction
-from copydesk.types import Draft, Schema, Span, Task
+from copydesk.types import Schema, Span, Task
 from fake_engine import FakeEngine, Logits, hashed, reciting
 
 from .conftest import MakeDesk
+from .fake_drafters import CHEAP, FakeDrafters, drafting, going_on
 
 TEXT = "天津市河西区21号, 慕容 修远, 022-1234"
 RECORD = {"city": "天津市", "name": "慕容修远", "age": 21}
@@ -78,14 +81,59 @@ def test_an_extraction_with_all_that_is_said_of_it(tokenizer: Tokenizer, make_de
 
 def test_a_draft_is_named_and_its_share_told(tokenizer: Tokenizer, make_desk: MakeDesk) -> None:
     task = extraction(SCHEMA)
-    desk, _ = make_desk(knowing(tokenizer, task, {TEXT: json.dumps(RECORD, ensure_ascii=False)}))
     right = json.dumps(RECORD, ensure_ascii=False)
-    answer = desk.submit(Request(task, TEXT, draft=Draft(right, "rules"))).result(30)
+    model = knowing(tokenizer, task, {TEXT: right})
+    desk, _ = make_desk(model, drafting=drafting(going_on(right)))
+    answer = desk.submit(Request(task, TEXT)).result(30)
     assert (answer.draft, answer.accepted, answer.passes) == ("rules", 1.0, 1)
-    answer = desk.submit(Request(task, TEXT, draft=Draft(right.replace("慕容", "诸葛"), "tagger"))).result(30)
-    assert answer.value == RECORD
+    desk, _ = make_desk(model, drafting=drafting(going_on(right.replace("慕容", "诸葛"), "tagger")))
+    answer = desk.submit(Request(task, TEXT)).result(30)
+    assert (answer.value, answer.draft) == (RECORD, "tagger")
     assert answer.accepted is not None
     assert 0.3 < answer.accepted < 1
+
+
+def test_nothing_is_drafted_where_it_is_not_wanted(tokenizer: Tokenizer, make_desk: MakeDesk) -> None:
+    task = extraction(SCHEMA)
+    right = json.dumps(RECORD, ensure_ascii=False)
+    drafters = FakeDrafters(going_on(right))
+    desk, _ = make_desk(knowing(tokenizer, task, {TEXT: right}), drafting=Drafting(drafters, Controller(CHEAP)))
+    answer = desk.submit(Request(task, TEXT, draft=False)).result(30)
+    assert (answer.value, answer.draft, answer.accepted) == (RECORD, None, None)
+    desk.submit(Request(AGNEWS, TEXT)).result(30)
+    assert drafters.asked == []
+    desk.submit(Request(task, TEXT, prediction="guess")).result(30)
+    assert drafters.expected == ["guess"]
+
+
+def test_the_best_answers_are_learned_from_and_no_others(tokenizer: Tokenizer, make_desk: MakeDesk) -> None:
+    task = extraction(SCHEMA)
+    right = json.dumps(RECORD, ensure_ascii=False)
+    drafters = FakeDrafters(going_on(right))
+    kept = Drafting(drafters, Controller(CHEAP))
+    desk, _ = make_desk(knowing(tokenizer, task, {TEXT: right}), drafting=kept)
+    for request in (
+        Request(task, TEXT),
+        Request(task, TEXT, temperature=0.5),
+        Request(task, "a", max_tokens=24),
+        Request(AGNEWS, TEXT),
+    ):
+        desk.submit(request).result(30)
+    desk.close()
+    kept.settle()
+    assert drafters.learned == [right]
+    assert drafters.closed
+
+
+def test_costs_are_measured_before_the_first_answer(tokenizer: Tokenizer, make_desk: MakeDesk) -> None:
+    controller = Controller()
+    right = json.dumps(RECORD, ensure_ascii=False)
+    task = extraction(SCHEMA)
+    model = knowing(tokenizer, task, {TEXT: right})
+    desk, _ = make_desk(model, drafting=Drafting(FakeDrafters(going_on(right)), controller))
+    assert desk.submit(Request(task, TEXT)).result(30).draft == "rules"
+    assert controller.costs is not None
+    assert controller.costs.tokens[0] == 1
 
 
 def test_a_classification_takes_one_pass(tokenizer: Tokenizer, make_desk: MakeDesk) -> None:

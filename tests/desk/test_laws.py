@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 from collections.abc import Callable
@@ -15,12 +16,14 @@ from hypothesis import strategies as st
 
 from copydesk.desk.desk import Desk
 from copydesk.desk.request import Request
+from copydesk.drafting.controller import Costs
 from copydesk.errors import LengthError, SchemaError
 from copydesk.models.tokenizer import Tokenizer
 from copydesk.tasks.prompt import render_prompt
 from copydesk.types import Answer, Draft, Schema, Task
 from fake_engine import FakeEngine, hashed
 
+from .fake_drafters import Propose, drafting, going_on
 from .schemas import schemas
 
 TEXTS = st.sampled_from(["a", "天津市河西区 21", 'He said "foo" and 3.5 <|im_end|>', "x" * 200, "2024-02-29 a@b.co"])
@@ -61,7 +64,10 @@ class Trial:
 
     def __init__(self, schema: Any, seed: int, tokenizer: Tokenizer) -> None:
         self.engine = FakeEngine(tokenizer.vocab_size, hashed(tokenizer.vocab_size, seed))
-        self.desk = Desk(self.engine, tokenizer, lambda task: render_prompt(task, tokenizer))
+        self.propose: Propose = lambda so_far: None
+        """What is drafted."""
+        drafters = drafting(lambda so_far: self.propose(so_far), Costs.measured({1: 1.0, 64: 1.0 + seed % 50}))
+        self.desk = Desk(self.engine, tokenizer, lambda task: render_prompt(task, tokenizer), drafters)
         self.task = Task(name="trial", instruction="Extract.", schema=Schema(schema))
 
     def ask(self, text: str, **options: Any) -> Future[Answer[Any]]:
@@ -75,6 +81,25 @@ class Trial:
 @pytest.fixture
 def trial(tokenizer: Tokenizer) -> Callable[[Any, int], Trial]:
     return lambda schema, seed: Trial(schema, seed, tokenizer)
+
+
+def saying(text: str | None) -> Propose:
+    """Adds the same to whatever stands; None raises."""
+
+    def propose(so_far: str) -> Draft:
+        if text is None:
+            raise RuntimeError("a drafter that fails")
+        return Draft(so_far + text, "lookup")
+
+    return propose
+
+
+def same(drafted: Answer[Any], plain: Answer[Any]) -> None:
+    """Errors unless all is the same that a draft must not change."""
+    assert drafted.value == plain.value
+    assert drafted.usage.completion_tokens == plain.usage.completion_tokens
+    assert drafted.confidence == pytest.approx(plain.confidence)
+    assert drafted.fields == plain.fields
 
 
 def answered(future: Future[Answer[Any]]) -> Answer[Any] | None:
@@ -113,18 +138,54 @@ def test_a_draft_never_changes_an_answer(
     trial: Callable[[Any, int], Trial], schema: Any, seed: int, text: str, kind: str, cut: int, **options: Any
 ) -> None:
     desk = trial(schema, seed)
-    plain = answered(desk.ask(text, seed=seed, **options))
+    plain = answered(desk.ask(text, seed=seed, draft=False, **options))
     if plain is None:
         desk.end()
         return
-    draft = spoiled(json.dumps(plain.value, ensure_ascii=False), kind, cut)
-    drafted = desk.ask(text, seed=seed, draft=Draft(draft, "rules"), **options).result(60)
+    desk.propose = going_on(spoiled(json.dumps(plain.value, ensure_ascii=False), kind, cut))
+    # Again and again: how much is read changes with what becomes of it.
+    drafted = [desk.ask(text, seed=seed, **options).result(60) for _ in range(2)]
     desk.end()
-    assert drafted.value == plain.value
-    assert drafted.usage.completion_tokens == plain.usage.completion_tokens
-    assert drafted.confidence == pytest.approx(plain.confidence)
-    assert drafted.fields == plain.fields
-    assert drafted.passes <= plain.passes
+    for answer in drafted:
+        same(answer, plain)
+        assert answer.passes <= plain.passes
+
+
+@LAW
+@given(
+    schema=schemas,
+    seed=st.integers(0, 2**32),
+    temperature=TEMPERATURES,
+    drafts=st.lists(
+        st.one_of(st.none(), st.text(max_size=8), st.just("\ud800"), st.sampled_from(['"', '": "', "}", "]", "天"])),
+        max_size=6,
+    ),
+    kind=KINDS,
+    cut=st.integers(0),
+)
+def test_a_drafter_that_raises_or_says_anything_changes_no_answer(
+    trial: Callable[[Any, int], Trial],
+    schema: Any,
+    seed: int,
+    temperature: float,
+    drafts: list[str | None],
+    kind: str,
+    cut: int,
+) -> None:
+    """Of many answers at once, too."""
+    desk = trial(schema, seed)
+    texts = ["a", "天津市", 'q"uote']
+    plain = [answered(desk.ask(text, temperature=temperature, seed=seed, draft=False)) for text in texts]
+    assume(None not in plain)
+    whole = json.dumps(plain[-1].value if plain[-1] else None, ensure_ascii=False)
+    begin = going_on(spoiled(whole, kind, cut))
+    turns = itertools.cycle([begin, *map(saying, drafts)])
+    desk.propose = lambda so_far: next(turns)(so_far)
+    futures = [desk.ask(text, temperature=temperature, seed=seed) for text in texts]
+    for future, answer in zip(futures, plain, strict=True):
+        assert answer is not None
+        same(future.result(60), answer)
+    desk.end()
 
 
 @LAW

@@ -1,4 +1,4 @@
-"""A draft followed, lost and found again."""
+"""A draft followed and lost."""
 
 from __future__ import annotations
 
@@ -22,55 +22,67 @@ def rest(proposal: Proposal, tokenizer: Tokenizer) -> str:
     while (token := ahead.next()) not in (None, tokenizer.eos_token_ids[0]):
         assert token is not None
         text += tokenizer.token_bytes(token)
-        ahead.follow(tokenizer.token_bytes(token), forced=False)
+        ahead.follow(tokenizer.token_bytes(token))
     return text.decode()
 
 
 def test_a_draft_proposes_its_own_tokens_and_then_the_end(proposal: Proposal, tokenizer: Tokenizer) -> None:
     for token in tokenizer.encode(TEXT):
         assert proposal.next() == token
-        proposal.follow(tokenizer.token_bytes(token), forced=False)
+        proposal.follow(tokenizer.token_bytes(token))
     assert proposal.next() == tokenizer.eos_token_ids[0]
     assert proposal.next() == tokenizer.eos_token_ids[0]
 
 
 def test_other_tokens_of_the_same_text_do_not_lose_the_place(proposal: Proposal, tokenizer: Tokenizer) -> None:
     for byte in '{"city": "天'.encode():
-        proposal.follow(bytes([byte]), forced=False)
+        proposal.follow(bytes([byte]))
     assert rest(proposal, tokenizer) == '津市", "name": "慕容"}'
 
 
 def test_within_a_character_nothing_is_proposed(proposal: Proposal) -> None:
-    proposal.follow(b'{"city": "' + "天".encode()[:1], forced=False)
+    proposal.follow(b'{"city": "' + "天".encode()[:1])
     assert proposal.next() is None
 
 
 def test_a_place_is_lost_where_the_answer_departs(proposal: Proposal) -> None:
-    proposal.follow(b'{"city": "', forced=True)
-    proposal.follow("上".encode(), forced=False)
+    proposal.follow(b'{"city": "')
+    proposal.follow("上".encode())
     assert proposal.next() is None
 
 
-def test_forced_text_finds_the_place_again(proposal: Proposal, tokenizer: Tokenizer) -> None:
-    proposal.follow(b'{"city": "', forced=True)
-    proposal.follow('上海市"'.encode(), forced=False)
-    proposal.follow(b', "name":', forced=True)
-    assert rest(proposal, tokenizer) == ' "慕容"}'
+def test_a_place_that_is_lost_stays_lost(proposal: Proposal) -> None:
+    proposal.follow(b'{"city": "')
+    assert not proposal.lost
+    proposal.follow("上".encode())
+    proposal.follow(TEXT.encode())
+    assert proposal.lost
 
 
-@pytest.mark.parametrize("written", [b', "age":', b'{"city":', b", "])
-def test_forced_text_that_is_not_ahead_in_the_draft_or_too_short_finds_nothing(
-    proposal: Proposal, written: bytes
-) -> None:
-    proposal.follow(b'{"city": "', forced=True)
-    proposal.follow(b"x", forced=False)
-    proposal.follow(written, forced=True)
-    assert proposal.next() is None
+def test_a_draft_may_begin_in_the_middle(tokenizer: Tokenizer) -> None:
+    begun = '{"city": "天津'.encode()
+    assert rest(Proposal(TEXT, tokenizer, place=len(begun)), tokenizer) == '市", "name": "慕容"}'
+
+
+def test_it_tells_how_much_is_left(proposal: Proposal, tokenizer: Tokenizer) -> None:
+    tokens = tokenizer.encode(TEXT)
+    assert (proposal.left(), proposal.used_up) == (len(tokens) + 1, False)
+    proposal.follow(tokenizer.token_bytes(tokens[0]))
+    assert proposal.left() == len(tokens)
+    proposal.follow(TEXT.encode()[len(tokenizer.token_bytes(tokens[0])) :])
+    assert (proposal.left(), proposal.used_up) == (1, True)
+    proposal.follow(b"x")
+    assert (proposal.left(), proposal.used_up) == (0, False)
+
+
+def test_a_very_long_draft_is_followed_to_its_end(tokenizer: Tokenizer) -> None:
+    text = "天津" * 3000
+    assert rest(Proposal(text, tokenizer), tokenizer) == text
 
 
 def test_a_copy_goes_its_own_way(proposal: Proposal, tokenizer: Tokenizer) -> None:
     copy = proposal.copy()
-    copy.follow(b"x", forced=False)
+    copy.follow(b"x")
     assert copy.next() is None
     assert rest(proposal, tokenizer) == TEXT
 

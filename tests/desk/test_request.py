@@ -28,4 +28,10 @@ def test_senseless_options(options: dict[str, Any]) -> None:
 
 def test_defaults() -> None:
     request = Request(AGNEWS, "text")
-    assert (request.temperature, request.seed, request.max_tokens, request.draft) == (0.0, 0, None, None)
+    assert (request.temperature, request.seed, request.max_tokens, request.draft, request.prediction) == (
+        0.0,
+        0,
+        None,
+        True,
+        None,
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from concurrent.futures import CancelledError
 
 import pytest
@@ -30,7 +30,9 @@ class Job:
         self.effort: Effort | None = None
         self.seen: list[Scores] = []
 
-    def write(self, engine: Engine, sequence: int, held: int) -> Generator[Read, list[Scores], Written]:
+    def write(
+        self, engine: Engine, sequence: int, held: int, others: Callable[[], int]
+    ) -> Generator[Read, list[Scores], Written]:
         tokens = self.prompt[held:]
         for _ in range(self.passes):
             (scores,) = yield Read(sequence, tokens, (Wanted(len(tokens) - 1),))

@@ -10,13 +10,16 @@ import pytest
 from copydesk.desk.canonical import Canonical
 from copydesk.desk.choosing import Choosing
 from copydesk.desk.closing import Closing
+from copydesk.desk.drafts import Drafts
 from copydesk.desk.grammar import Grammar
-from copydesk.desk.proposal import Proposal
 from copydesk.desk.schema.bounds import Bounds
 from copydesk.desk.writer import Writer, Written
 from copydesk.engines.protocol import Read
 from copydesk.models.tokenizer import Tokenizer
+from copydesk.tasks.task import extraction
 from fake_engine import FakeEngine, hashed, reciting
+
+from .fake_drafters import drafting, going_on
 
 PROMPT = (7, 8, 9)
 FIELDS = ("city", "name", "phone")
@@ -25,6 +28,7 @@ SCHEMA = {
     "properties": {name: {"type": "string", "maxLength": 40} for name in FIELDS},
     "required": list(FIELDS),
 }
+TASK = extraction(SCHEMA)
 RIGHT = '{"city": "天津市", "name": "慕容修远", "phone": "22323185576"}'
 
 
@@ -61,7 +65,7 @@ class Trial:
             canonical=self.canonical,
             closing=closing,
             choosing=Choosing(),
-            proposal=None if draft is None else Proposal(draft, self.tokenizer),
+            drafts=None if draft is None else Drafts(drafting(going_on(draft)), TASK, "", self.tokenizer),
         ).run()
         read = next(writing)
         while True:

@@ -7,6 +7,7 @@ Knows nothing of HTTP, files or tensors, nor how a task's prompt is worded.
 from __future__ import annotations
 
 import json
+import logging
 import queue
 import threading
 import time
@@ -19,10 +20,12 @@ from copydesk.desk import source
 from copydesk.desk.canonical import Canonical
 from copydesk.desk.choice import Choice
 from copydesk.desk.closing import Closing
+from copydesk.desk.costs import measure
+from copydesk.desk.drafting import Drafting
+from copydesk.desk.drafts import Drafts
 from copydesk.desk.grammar import Grammar
 from copydesk.desk.job import AnswerJob
 from copydesk.desk.prompt import Prompt
-from copydesk.desk.proposal import Proposal
 from copydesk.desk.request import Request
 from copydesk.desk.scheduler import Scheduler
 from copydesk.desk.schema.bounds import Bounds
@@ -43,6 +46,8 @@ _ROOM = 1024
 _ROOM_PER_TOKEN = 8
 """Longest answer where the caller sets none: this many tokens, and so many for each token of the text."""
 
+_log = logging.getLogger("copydesk")
+
 Thing = TypeVar("Thing")
 Compiled = tuple[Grammar | Choice, tuple[int, ...]]
 """A grammar, and the tokens of its shortest answer."""
@@ -51,11 +56,21 @@ Compiled = tuple[Grammar | Choice, tuple[int, ...]]
 class Desk:
     """Answers requests. Safe to share between threads."""
 
-    def __init__(self, engine: Engine, tokenizer: Tokenizer, render: Callable[[Task], Prompt]) -> None:
-        """`render` gives a task's prompt; it is called once a task. The engine stays the caller's to close."""
+    def __init__(
+        self,
+        engine: Engine,
+        tokenizer: Tokenizer,
+        render: Callable[[Task], Prompt],
+        drafting: Drafting | None = None,
+    ) -> None:
+        """`render` gives a task's prompt; it is called once a task. The engine stays the caller's to close.
+
+        With `drafting`, extractions are drafted first; the desk closes it.
+        """
         self._engine = engine
         self._tokenizer = tokenizer
         self._render = render
+        self._drafting = drafting
         self._canonical = Canonical(tokenizer)
         self._closing = Closing(self._canonical, tokenizer.eos_token_ids[0], engine.vocab_size)
         self._prompts: OrderedDict[str, Prompt] = OrderedDict()
@@ -91,8 +106,11 @@ class Desk:
             self._closed = True
             self._inbox.put(None)
         self._thread.join()
+        if self._drafting:
+            self._drafting.close()
 
     def _work(self) -> None:
+        self._measure()
         scheduler = Scheduler(self._engine)
         while True:
             try:
@@ -104,6 +122,15 @@ class Desk:
                 scheduler.close(UsageError("The model was closed before the answer was there."))
                 return
             scheduler.add(job)
+
+    def _measure(self) -> None:
+        """Have the costs of passes measured if they are not known, for drafts are worth more or less by them."""
+        if self._drafting is None or self._drafting.controller.costs is not None:
+            return
+        try:
+            self._drafting.controller.costs = measure(self._engine)
+        except Exception:  # what is wrong with the engine the first answer will say
+            _log.debug("The costs of passes could not be measured.", exc_info=True)
 
     def _job(self, request: Request, future: Future[Answer[Any]]) -> AnswerJob:
         started = time.perf_counter()
@@ -145,12 +172,19 @@ class Desk:
             room=room,
             canonical=self._canonical,
             closing=self._closing,
-            proposal=Proposal(request.draft.text, self._tokenizer) if request.draft else None,
+            drafting=self._drafting,
+            drafts=self._drafts(request, text, grammar),
             future=future,
             engine_name=self._engine.name,
             model_name=self._engine.model,
             started=started,
         )
+
+    def _drafts(self, request: Request, text: str, grammar: Grammar | Choice) -> Drafts | None:
+        """The answer's drafts. A label is not drafted: its first token mostly settles it."""
+        if self._drafting is None or not request.draft or isinstance(grammar, Choice):
+            return None
+        return Drafts(self._drafting, request.task, text, self._tokenizer, expected=request.prediction)
 
     def _reserve(self, request: Request, grammar: Grammar | Choice, shortest: tuple[int, ...]) -> int:
         """Tokens of the context kept for the answer."""

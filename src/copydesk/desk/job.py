@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any
@@ -17,9 +17,10 @@ from copydesk.desk.canonical import Canonical
 from copydesk.desk.choice import Choice
 from copydesk.desk.choosing import Choosing
 from copydesk.desk.closing import Closing
+from copydesk.desk.drafting import Drafting
+from copydesk.desk.drafts import Drafts
 from copydesk.desk.grammar import Grammar
 from copydesk.desk.prompt import Prompt
-from copydesk.desk.proposal import Proposal
 from copydesk.desk.request import Request
 from copydesk.desk.scheduler import Effort
 from copydesk.desk.writer import Writer, Written
@@ -41,7 +42,8 @@ class AnswerJob:
     room: int
     canonical: Canonical
     closing: Closing
-    proposal: Proposal | None
+    drafting: Drafting | None
+    drafts: Drafts | None
     future: Future[Answer[Any]]
     engine_name: str
     model_name: str
@@ -53,8 +55,12 @@ class AnswerJob:
         """How the prompt begins."""
         return self.prompt.prefix
 
-    def write(self, engine: Engine, sequence: int, held: int) -> Generator[Read, list[Scores], Written]:
+    def write(
+        self, engine: Engine, sequence: int, held: int, others: Callable[[], int]
+    ) -> Generator[Read, list[Scores], Written]:
         """Write the answer in a sequence that already holds `held` tokens of the prompt."""
+        if self.drafts:
+            self.drafts.others = others
         prompt = [*self.prompt.prefix, *self.text_tokens, *self.prompt.suffix]
         return Writer(
             self.grammar.start(),
@@ -66,7 +72,7 @@ class AnswerJob:
             canonical=self.canonical,
             closing=self.closing,
             choosing=Choosing(self.request.temperature, self.request.seed),
-            proposal=self.proposal,
+            drafts=self.drafts,
         ).run()
 
     def is_cancelled(self) -> bool:
@@ -76,7 +82,9 @@ class AnswerJob:
     def finish(self, written: Written, effort: Effort) -> None:
         """Hand over the answer."""
         if self.future.set_running_or_notify_cancel():
-            self.future.set_result(self._answer(written, effort))
+            answer = self._answer(written, effort)
+            self.future.set_result(answer)
+            self._learn(written, answer.ms / 1e3)
 
     def fail(self, error: Exception) -> None:
         """Hand over the reason why there is none; who waits for a cancelled answer is told that it is over."""
@@ -96,14 +104,15 @@ class AnswerJob:
             value = parsed(text)
             found = fields(text, pieces, written.probabilities, self.text)
         opened = len(written.probabilities)
+        drafted_by = self.drafts.source if self.drafts else None
         prompt_tokens = len(self.prompt.prefix) + len(self.text_tokens) + len(self.prompt.suffix)
         return Answer(
             value=value,
             fields=found,
             confidence=math.prod(written.probabilities.values()),
             verified=True,
-            draft=self.request.draft.source if self.request.draft else None,
-            accepted=(written.kept / opened if opened else 1.0) if self.request.draft else None,
+            draft=drafted_by,
+            accepted=None if drafted_by is None else written.kept / opened,
             passes=effort.passes,
             model=self.model_name,
             engine=self.engine_name,
@@ -112,3 +121,12 @@ class AnswerJob:
             truncated=len(self.text) < len(self.request.text),
             labels=labels,
         )
+
+    def _learn(self, written: Written, seconds: float) -> None:
+        """Let the drafters know of the answer, if it is what the model thinks best."""
+        if self.drafting is None:
+            return
+        self.drafting.answered(seconds)
+        ended_early = 0.0 in written.probabilities.values()
+        if not isinstance(self.grammar, Choice) and self.request.temperature == 0.0 and not ended_early:
+            self.drafting.verified(self.request.task, self.text, self.canonical.text(written.tokens).decode())

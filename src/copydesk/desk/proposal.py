@@ -1,4 +1,4 @@
-"""A draft while it is being checked: which of its tokens comes next, and where it goes on after a correction.
+"""A draft while it is being checked: which of its tokens comes next, for as long as the answer says the same.
 
 Knows nothing of grammars or models: whether what it proposes is legal or right is not its business.
 """
@@ -10,22 +10,31 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from copydesk.models.tokenizer import Tokenizer
 
-_ANCHOR = 4
-"""Bytes of forced text that must stand in the draft for it to go on from there."""
+_WINDOW = 2048
+"""Bytes of a draft that are made into tokens at a time, however long it is."""
 
 
 class Proposal:
     """A drafted answer text with a place in it, which is lost when the answer departs from it."""
 
-    def __init__(self, text: str, tokenizer: Tokenizer) -> None:
+    def __init__(self, text: str, tokenizer: Tokenizer, *, source: str = "", place: int = 0) -> None:
+        """`source` says who drafted it; the answer has got as far as `place`, in bytes."""
+        self.source = source
         self._tokenizer = tokenizer
         self._text = text.encode()
-        self._place: int | None = 0
-        self._seen = 0
-        """Bytes of the draft that the answer has passed."""
+        self._place: int | None = place
         self._tokens: dict[int, int] = {}
         """Its tokens by where they start, as far as they are needed."""
-        self._split(0)
+
+    @property
+    def lost(self) -> bool:
+        """Whether the answer has gone another way."""
+        return self._place is None
+
+    @property
+    def used_up(self) -> bool:
+        """Whether nothing is left of the draft but its end."""
+        return self._place == len(self._text)
 
     def next(self) -> int | None:
         """The token proposed next: the end token after the last; None while the place is lost."""
@@ -37,17 +46,17 @@ class Proposal:
             self._split(self._place)
         return self._tokens.get(self._place)
 
-    def follow(self, written: bytes, *, forced: bool) -> None:
-        """Take note of what the answer goes on with. Forced text also finds a lost place again."""
-        if self._place is not None and self._text.startswith(written, self._place):
-            self._place += len(written)
-            self._seen = self._place
-            return
-        self._place = None
-        if forced and len(written) >= _ANCHOR:
-            found = self._text.find(written, self._seen)
-            if found >= 0:
-                self._place = self._seen = found + len(written)
+    def left(self) -> int:
+        """How many tokens it may still propose, those that are forced counted, as far as it looks ahead."""
+        if self.next() is None or self._place is None:
+            return 0
+        place = self._place
+        return sum(start >= place for start in self._tokens) + 1
+
+    def follow(self, written: bytes) -> None:
+        """Take note of what the answer goes on with."""
+        if self._place is not None:
+            self._place = self._place + len(written) if self._text.startswith(written, self._place) else None
 
     def copy(self) -> Proposal:
         """The same draft at the same place, to look ahead with."""
@@ -57,10 +66,8 @@ class Proposal:
 
     def _split(self, start: int) -> None:
         """Tokenise the draft from a place on."""
-        try:
-            text = self._text[start:].decode()
-        except UnicodeDecodeError:  # within a character
+        if self._text[start] & 0xC0 == 0x80:  # within a character
             return
-        for token in self._tokenizer.encode(text):
+        for token in self._tokenizer.encode(self._text[start : start + _WINDOW].decode(errors="ignore")):
             self._tokens[start] = token
             start += len(self._tokenizer.token_bytes(token))

@@ -6,9 +6,10 @@ Knows nothing of how it is answered.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from copydesk.errors import UsageError
-from copydesk.types import Draft, Task
+from copydesk.types import Task
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,8 +18,10 @@ class Request:
 
     task: Task
     text: str
-    draft: Draft | None = None
-    """A guess at the whole answer's text; it changes how fast the answer comes, never what it is."""
+    draft: bool = True
+    """Whether the answer is drafted first, if the desk has drafters: it comes faster, and is the same."""
+    prediction: Any = None
+    """The caller's own guess at the answer, as a value or as JSON text: a draft that goes before others."""
     temperature: float = 0.0
     """0 takes the most probable answer; above it, answers are sampled."""
     seed: int = 0

@@ -33,8 +33,13 @@ class Job(Protocol):
     def prefix(self) -> Tokens:
         """How its prompt begins."""
 
-    def write(self, engine: Engine, sequence: int, held: int) -> Generator[Read, list[Scores], Written]:
-        """Write the answer in a sequence that already holds `held` tokens of the prompt."""
+    def write(
+        self, engine: Engine, sequence: int, held: int, others: Callable[[], int]
+    ) -> Generator[Read, list[Scores], Written]:
+        """Write the answer in a sequence that already holds `held` tokens of the prompt.
+
+        `others` tells how many other answers are in progress.
+        """
 
     def is_cancelled(self) -> bool:
         """Whether nobody waits for the answer any more."""
@@ -123,7 +128,7 @@ class Scheduler:
 
     def _join(self, job: Job) -> None:
         sequence, held = self._prefixes.open(job.prefix)
-        writing = job.write(self._engine, sequence, held)
+        writing = job.write(self._engine, sequence, held, lambda: len(self._live) - 1)
         live = _Live(job, sequence, held, writing, Read(sequence, ()))
         self._live.append(live)
         self._advance(live, lambda: next(writing))

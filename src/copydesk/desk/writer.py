@@ -16,6 +16,7 @@ import numpy as np
 from copydesk.desk.canonical import Canonical
 from copydesk.desk.choosing import Choosing
 from copydesk.desk.closing import Closing
+from copydesk.desk.drafts import Drafts
 from copydesk.desk.proposal import Proposal
 from copydesk.desk.state import State
 from copydesk.engines.protocol import Engine, Read, Scores, Wanted
@@ -67,7 +68,7 @@ class Writer:
         canonical: Canonical,
         closing: Closing,
         choosing: Choosing,
-        proposal: Proposal | None = None,
+        drafts: Drafts | None = None,
     ) -> None:
         """`prompt` is what of the prompt the sequence has not read, at least a token; `room` the most answer tokens.
 
@@ -81,7 +82,8 @@ class Writer:
         self._canonical = canonical
         self._closing = closing
         self._choosing = choosing
-        self._proposal = proposal
+        self._drafts = drafts
+        self._proposal: Proposal | None = None
         self._written = Written()
         self._way_out = (0, tuple(shortest))
         """A length of the answer, and the tokens that complete it from there."""
@@ -91,7 +93,7 @@ class Writer:
         """Yields what to read next, receives its scores, returns the answer."""
         self._force()
         while not self._state.finished:
-            ahead = self._look_ahead()
+            ahead = self._look_ahead(self._plan())
             read = Read(self._sequence, (*self._unread, *ahead.tokens[: ahead.open[-1]]), self._wanted(ahead))
             self._judge(ahead, (yield read))
             self._force()
@@ -106,10 +108,24 @@ class Writer:
             self._written.tokens += tokens
             self._unread += tokens
             if self._proposal:
-                self._proposal.follow(self._canonical.text(tokens), forced=True)
+                self._proposal.follow(self._canonical.text(tokens))
 
-    def _look_ahead(self) -> _Ahead:
-        """Follow the draft as far as it is legal."""
+    def _plan(self) -> int:
+        """Get another draft if need be; returns how many of its tokens to read at most."""
+        if self._drafts is None:
+            return 0
+        proposal = self._proposal
+        if proposal is None or proposal.lost or (proposal.used_up and not self._may_end()):
+            self._proposal = self._drafts.propose(self._canonical.text(self._written.tokens))
+        return self._drafts.length(self._proposal, len(self._unread))
+
+    def _may_end(self) -> bool:
+        """Whether the end token that a draft proposes after its last is legal."""
+        token = self._proposal.next() if self._proposal else None
+        return token is not None and self._state.allows(token)
+
+    def _look_ahead(self, most: int) -> _Ahead:
+        """Follow the draft as far as it is legal, through at most so many open tokens."""
         ahead = _Ahead(self._state.copy(), self._proposal.copy() if self._proposal else None)
         start = len(self._written.tokens)
         while not ahead.state.finished:
@@ -119,14 +135,14 @@ class Writer:
             ahead.open.append(len(ahead.tokens))
             ahead.listed.append(ahead.state.listed)
             ahead.proposals.append(proposal.copy() if proposal else None)
-            token = proposal.next() if proposal else None
+            token = proposal.next() if proposal and len(ahead.open) <= most else None
             if proposal is None or token is None or not ahead.state.accept(token):
                 break
-            proposal.follow(self._canonical.text((token,)), forced=False)
+            proposal.follow(self._canonical.text((token,)))
             forced = ahead.state.forced()
             ahead.tokens += (token, *forced)
             if forced:
-                proposal.follow(self._canonical.text(forced), forced=True)
+                proposal.follow(self._canonical.text(forced))
         return ahead
 
     def _wanted(self, ahead: _Ahead) -> tuple[Wanted, ...]:
@@ -135,6 +151,18 @@ class Writer:
 
     def _judge(self, ahead: _Ahead, scores: Sequence[Scores]) -> None:
         """Let stand what the model would have chosen itself; at the first token that it would not, its own goes in."""
+        stood = self._stand(ahead, scores)
+        self._written.kept += stood
+        if self._drafts:
+            self._drafts.judge(sum(index < len(ahead.tokens) for index in ahead.open), stood)
+        if stood < len(ahead.open):
+            return
+        self._unread = ahead.tokens[ahead.open[-1] :]
+        self._written.tokens += ahead.tokens
+        self._state, self._proposal = ahead.state, ahead.proposal
+
+    def _stand(self, ahead: _Ahead, scores: Sequence[Scores]) -> int:
+        """Returns how many drafted tokens stand, having corrected the one after them if not all do."""
         start = len(self._written.tokens)
         for number, score in enumerate(scores):
             index = ahead.open[number]
@@ -152,11 +180,8 @@ class Writer:
             self._written.probabilities[start + index] = math.exp(min(0.0, chosen.logprob))
             if chosen.token != drafted:
                 self._correct(ahead, number, chosen.token)
-                return
-            self._written.kept += 1
-        self._unread = ahead.tokens[ahead.open[-1] :]
-        self._written.tokens += ahead.tokens
-        self._state, self._proposal = ahead.state, ahead.proposal
+                return number
+        return len(ahead.open)
 
     def _correct(self, ahead: _Ahead, number: int, token: int) -> None:
         """Keep the draft up to an open position, then `token`."""
@@ -168,7 +193,7 @@ class Writer:
         self._unread = [token]
         self._state, self._proposal = ahead.state, ahead.proposals[number]
         if self._proposal:
-            self._proposal.follow(self._canonical.text((token,)), forced=False)
+            self._proposal.follow(self._canonical.text((token,)))
 
     def _leaves_room(self) -> bool:
         """Whether the answer can still come to an end; if not, it is cut back to where it could, and ended."""
