@@ -95,3 +95,9 @@ def test_vanishing_probabilities_still_make_shares(tokenizer: Tokenizer) -> None
 
 def test_the_longest_label_is_known(tokenizer: Tokenizer) -> None:
     assert Choice(["a", "abc def"], tokenizer).longest == len(tokenizer.encode("abc def")) + 1
+
+
+def test_a_label_of_thousands_of_tokens_has_a_probability(tokenizer: Tokenizer) -> None:
+    choice = Choice(["x y " * 3000, "z"], tokenizer)
+    scores = {(): {token: -1.0 for token in choice.start().listed}}
+    assert choice.probabilities(scores) == pytest.approx({"x y " * 3000: 0.5, "z": 0.5})

@@ -81,3 +81,14 @@ def test_a_sample_reports_the_models_probability_not_the_noise() -> None:
 def test_a_low_temperature_takes_the_most_probable() -> None:
     tokens = {Choosing(0.01, 3).prefer(SCORES, lambda: ROW, position).first.token for position in range(100)}
     assert tokens == {2}
+
+
+def test_a_temperature_near_zero_takes_the_most_probable_and_large_seeds_differ() -> None:
+    row = np.log(np.array([0.2, 0.5, 0.3], dtype=np.float32))
+    scores = Scores(argmax=1, logprob=float(row[1]))
+    assert Choosing(temperature=1e-300).prefer(scores, lambda: row, 0).first.token == 1
+    drawn = {
+        seed: [Choosing(1.0, seed).prefer(scores, lambda: row, place).first.token for place in range(60)]
+        for seed in (2**64 - 1, 2**64 - 2)
+    }
+    assert drawn[2**64 - 1] != drawn[2**64 - 2]

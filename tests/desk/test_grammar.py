@@ -120,3 +120,18 @@ def test_a_schema_that_contradicts_itself_deep_down_is_invalid(tokenizer: Tokeni
     with pytest.raises(SchemaError) as caught:
         begun({"type": "string", "pattern": "^a$", "minLength": 2}, tokenizer, canonical)
     assert caught.value.code == "invalid_schema"
+
+
+def test_a_grammar_that_gives_up_midway_has_not_ended(tokenizer: Tokenizer, canonical: Canonical) -> None:
+    schema = {"type": "string", "pattern": "^(.*a){20}$"}
+    grammar = Grammar(schema, Bounds.of("x" * 200), tokenizer.grammar_tokenizer(tokenizer.vocab_size), canonical)
+    state, rng = grammar.start(), np.random.default_rng(0)
+
+    def write() -> None:
+        for _ in range(400):
+            if state.finished:
+                return
+            state.accept(state.best(rng.random(tokenizer.vocab_size)))
+
+    with pytest.raises(SchemaError, match="not supported"):
+        write()

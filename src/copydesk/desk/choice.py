@@ -64,19 +64,21 @@ class Choice:
         """
         shares: dict[str, float] = {}
 
-        def divide(node: _Node, path: tuple[int, ...], share: float) -> None:
-            found = scores.get(path)
-            if len(node.children) == 1:
-                found = dict.fromkeys(node.children, 0.0)
+        parts: list[tuple[_Node, tuple[int, ...], float]] = [(self._root, (), 1.0)]
+        while parts:
+            node, path, share = parts.pop()
+            while len(node.children) == 1:
+                ((token, node),) = node.children.items()
+                path = (*path, token)
+            found = scores.get(path) if node.children else None
             if found is None:
                 shares.update(dict.fromkeys(node.labels, share / len(node.labels)))
-                return
+                continue
             highest = max(found[token] for token in node.children)
             weights = {token: math.exp(found[token] - highest) for token in node.children}
+            total = sum(weights.values())
             for token, child in node.children.items():
-                divide(child, (*path, token), share * weights[token] / sum(weights.values()))
-
-        divide(self._root, (), 1.0)
+                parts.append((child, (*path, token), share * weights[token] / total))
         return {label: shares[label] for label in self.labels}
 
 

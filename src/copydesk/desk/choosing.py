@@ -18,6 +18,9 @@ Row = Callable[[], np.ndarray]
 """Gives the log-probabilities `[vocab_size]` of a position; costs something, so it is called only where needed."""
 
 
+_COLDEST = 1e-6
+
+
 @dataclass(frozen=True, slots=True)
 class Chosen:
     """A token, and the log-probability that the model gave it, whatever was legal."""
@@ -47,11 +50,12 @@ class Choosing:
     """How tokens are chosen throughout an answer."""
 
     temperature: float = 0.0
+    """Below `_COLDEST` the most probable token is taken: the noise could not change it."""
     seed: int = 0
 
     def prefer(self, scores: Scores, row: Row, position: int) -> Preference:
         """The preference at `position`, counted in the answer's tokens."""
-        if self.temperature == 0.0:
+        if self.temperature < _COLDEST:
             return Preference(Chosen(scores.argmax, scores.logprob), row, row)
         logprobs = row()
         noisy = logprobs / np.float32(self.temperature) + self._noise(position, len(logprobs))
@@ -60,6 +64,6 @@ class Choosing:
 
     def _noise(self, position: int, size: int) -> np.ndarray:
         """Gumbel noise `[size]`: the argmax of scores plus it is a sample from them."""
-        generator = np.random.Generator(np.random.Philox(key=[self.seed, position]))
+        generator = np.random.Generator(np.random.Philox(key=np.array([self.seed, position], np.uint64)))
         uniform = np.maximum(generator.random(size, dtype=np.float32), np.float32(1e-10))  # never log(0)
         return -np.log(-np.log(uniform))

@@ -57,8 +57,12 @@ class JsonState:
 
     @property
     def finished(self) -> bool:
-        """Whether nothing may follow."""
-        return self._matcher.is_stopped()
+        """Whether nothing may follow. Errors: `SchemaError` where the grammar gave up, which is no end."""
+        if not self._matcher.is_stopped():
+            return False
+        if self._matcher.is_error():
+            raise _refusal(self._matcher)
+        return True
 
     def forced(self) -> tuple[int, ...]:
         """Accept the tokens of the text that the schema forces here, and return them."""
@@ -95,11 +99,16 @@ class JsonState:
 
         Errors: `SchemaError` where the grammar gives up.
         """
+        legal = np.flatnonzero(self.legal(len(scores)))
+        return int(legal[scores[legal].argmax()])
+
+    def legal(self, size: int) -> np.ndarray:
+        """Which of the first `size` tokens are legal here, as booleans. Errors: as `best`."""
         mask = np.frombuffer(self._matcher.compute_bitmask(), dtype=np.uint8)
-        legal = np.unpackbits(mask, count=len(scores), bitorder="little").astype(bool)
+        legal = np.unpackbits(mask, count=size, bitorder="little").astype(bool)
         if not legal.any():
             raise _refusal(self._matcher)
-        return int(np.where(legal, scores, -np.inf).argmax())
+        return legal
 
     def copy(self) -> Self:
         """An independent state at the same place."""
