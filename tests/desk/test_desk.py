@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
 from collections.abc import Sequence
 from concurrent.futures import CancelledError, wait
@@ -14,6 +15,7 @@ import pytest
 from copydesk.desk.desk import Desk
 from copydesk.desk.drafting import Drafting
 from copydesk.desk.request import Request
+from copydesk.desk.scheduler import Scheduler
 from copydesk.drafting.controller import Controller
 from copydesk.errors import CopydeskError, EngineError, LengthError, SchemaError, TextError, UsageError
 from copydesk.models.tokenizer import Tokenizer
@@ -312,3 +314,40 @@ def test_a_schema_is_compiled_once_for_texts_of_about_one_length(
     for length in (1, 50, 100, 200):
         desk.submit(Request(extraction(SCHEMA), "x" * length)).result(30)
     assert len(compiled) == 2
+
+
+def test_a_desk_that_breaks_down_leaves_nobody_waiting(
+    tokenizer: Tokenizer, make_desk: MakeDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(self: Scheduler) -> None:
+        raise RuntimeError("out of order")
+
+    monkeypatch.setattr(Scheduler, "step", broken)
+    desk, _ = make_desk(hashed(tokenizer.vocab_size))
+    futures = [desk.submit(Request(AGNEWS, "a")) for _ in range(3)]
+    for future in futures:
+        with pytest.raises((EngineError, UsageError), match="load the model again"):
+            future.result(timeout=10)
+
+
+def test_a_schema_that_is_nested_too_deeply_is_refused(tokenizer: Tokenizer, make_desk: MakeDesk) -> None:
+    schema: dict[str, object] = {"type": "string"}
+    for _ in range(600):
+        schema = {"type": "object", "properties": {"a": schema}, "required": ["a"]}
+    desk, _ = make_desk(hashed(tokenizer.vocab_size))
+    with pytest.raises((SchemaError, LengthError)):
+        desk.submit(Request(Task("deep", "deep", Schema(schema)), "text")).result(timeout=30)
+
+
+def test_a_forked_process_is_told_to_load_the_model_itself(
+    tokenizer: Tokenizer, make_desk: MakeDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk, _ = make_desk(hashed(tokenizer.vocab_size))
+    desk.submit(Request(AGNEWS, "a")).result(timeout=10)
+    here = os.getpid()
+    monkeypatch.setattr(os, "getpid", lambda: here + 1)
+    with pytest.raises(UsageError, match="load it in each process"):
+        desk.submit(Request(AGNEWS, "a")).result(timeout=10)
+    desk.close()  # does not wait for a thread that is not there
+    monkeypatch.undo()
+    desk.submit(Request(AGNEWS, "a")).result(timeout=10)

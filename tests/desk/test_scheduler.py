@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import CancelledError
 
 import pytest
@@ -212,3 +212,63 @@ def test_a_long_run_leaks_nothing_and_keeps_order_within_a_length(engine: FakeEn
     assert all(job.cancelled or isinstance(job.result, Written) for job in jobs)
     scheduler.close(UsageError("closed"))
     assert engine.open_sequences == 0
+
+
+class SmallEngine(FakeEngine):
+    """Has room for so many tokens in all, and says so when they do not fit, changing nothing."""
+
+    def __init__(self, room: int) -> None:
+        super().__init__(50, hashed(50))
+        self.room = room
+        self.held: dict[int, int] = {}
+
+    def run(self, reads: Sequence[Read]) -> list[list[Scores]]:
+        new = {read.sequence: len(read.tokens) for read in reads}
+        if sum(self.held.values()) + sum(new.values()) > self.room:
+            raise EngineError("The KV cache is full.", code="cache_full")
+        for sequence, count in new.items():
+            self.held[sequence] = self.held.get(sequence, 0) + count
+        return super().run(reads)
+
+    def release(self, sequence: int) -> None:
+        self.held.pop(sequence, None)
+        super().release(sequence)
+
+
+def test_answers_that_do_not_fit_together_are_written_one_after_the_other() -> None:
+    engine = SmallEngine(room=70)
+    scheduler = Scheduler(engine)
+    jobs = [Job(passes=4, prompt=30) for _ in range(9)]
+    for job in jobs:
+        scheduler.add(job)
+    for _ in range(200):
+        scheduler.step()
+    assert scheduler.idle
+    assert all(isinstance(job.result, Written) for job in jobs)
+    alone = Job(passes=4, prompt=30)
+    scheduler.add(alone)
+    finish(scheduler)
+    assert {tuple(score.argmax for score in job.seen[-4:]) for job in jobs} == {
+        tuple(score.argmax for score in alone.seen)
+    }
+
+
+def test_an_answer_that_does_not_fit_at_all_fails_by_name() -> None:
+    scheduler = Scheduler(SmallEngine(room=20))
+    job = Job(passes=2, prompt=30)
+    scheduler.add(job)
+    finish(scheduler)
+    assert isinstance(job.result, EngineError)
+    assert job.result.code == "cache_full"
+
+
+def test_an_engine_that_opens_no_sequence_fails_the_answer(engine: FakeEngine) -> None:
+    def refuse() -> int:
+        raise RuntimeError("no more sequences")
+
+    engine.open = refuse  # type: ignore[method-assign]
+    scheduler = Scheduler(engine)
+    job = Job()
+    scheduler.add(job)
+    finish(scheduler)
+    assert isinstance(job.result, EngineError)

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import queue
 import threading
 import time
+import weakref
 from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from copydesk.desk import source
@@ -30,7 +33,7 @@ from copydesk.desk.request import Request
 from copydesk.desk.scheduler import Scheduler
 from copydesk.desk.schema.bounds import Bounds
 from copydesk.engines.protocol import Engine
-from copydesk.errors import CopydeskError, LengthError, SchemaError, TextError, UsageError
+from copydesk.errors import CopydeskError, EngineError, LengthError, SchemaError, TextError, UsageError
 from copydesk.types import Answer, Task
 
 if TYPE_CHECKING:
@@ -78,8 +81,11 @@ class Desk:
         self._preparing = threading.Lock()
         self._inbox: queue.SimpleQueue[AnswerJob | None] = queue.SimpleQueue()
         self._closed = False
+        self._process = os.getpid()
         self._thread = threading.Thread(target=self._work, name="copydesk-desk", daemon=True)
         self._thread.start()
+        # Also when the interpreter exits: it must not go while the thread is inside the engine.
+        self._stop = weakref.finalize(self, _stop, self._inbox, self._thread, drafting)
 
     def submit(self, request: Request) -> Future[Answer[Any]]:
         """The answer to come: a dict (or what the schema describes) or a label. Cancelling it stops the work.
@@ -89,6 +95,8 @@ class Desk:
         """
         future: Future[Answer[Any]] = Future()
         try:
+            if os.getpid() != self._process:
+                raise UsageError("The model was loaded before this process was forked off; load it in each process.")
             job = self._job(request, future)
             with self._preparing:
                 if self._closed:
@@ -100,18 +108,27 @@ class Desk:
 
     def close(self) -> None:
         """Stop. Answers in progress fail; calling it again does nothing."""
+        if os.getpid() != self._process:
+            return  # the thread is another process's
         with self._preparing:
-            if self._closed:
-                return
             self._closed = True
-            self._inbox.put(None)
-        self._thread.join()
-        if self._drafting:
-            self._drafting.close()
+        self._stop()
 
     def _work(self) -> None:
-        self._measure()
         scheduler = Scheduler(self._engine)
+        try:
+            self._measure()
+            self._serve(scheduler)
+        except Exception as error:  # whatever it is, nobody may wait for ever
+            with self._preparing:
+                self._closed = True
+            reason = EngineError(f"The desk broke down: {error!r}; load the model again.", code="engine_failed")
+            with suppress(Exception):
+                scheduler.close(reason)
+            while job := _next(self._inbox):
+                job.fail(reason)
+
+    def _serve(self, scheduler: Scheduler) -> None:
         while True:
             try:
                 job = self._inbox.get(block=scheduler.idle)
@@ -206,7 +223,10 @@ class Desk:
             key = (json.dumps(schema), bounds)
         except (TypeError, ValueError, RecursionError) as error:
             raise SchemaError(f"The schema is no JSON: {error}.", code="invalid_schema") from error
-        return _remembered(self._compiled, key, lambda: self._with_shortest(self._compile(schema, bounds)))
+        try:
+            return _remembered(self._compiled, key, lambda: self._with_shortest(self._compile(schema, bounds)))
+        except RecursionError as error:
+            raise SchemaError("The schema is nested too deeply; flatten it.") from error
 
     def _compile(self, schema: Any, bounds: Bounds) -> Grammar:
         tokenizer = self._tokenizer.grammar_tokenizer(self._engine.vocab_size)
@@ -217,6 +237,21 @@ class Desk:
         if shortest is None:
             raise LengthError(f"What the schema requires takes more than {_LONGEST_SHORTEST:,} tokens; require less.")
         return grammar, shortest
+
+
+def _stop(inbox: queue.SimpleQueue[AnswerJob | None], thread: threading.Thread, drafting: Drafting | None) -> None:
+    """End a desk's thread, and what learns beside it."""
+    inbox.put(None)
+    thread.join()
+    if drafting:
+        drafting.close()
+
+
+def _next(inbox: queue.SimpleQueue[AnswerJob | None]) -> AnswerJob | None:
+    """What waits next; None if nothing does."""
+    with suppress(queue.Empty):
+        return inbox.get_nowait()
+    return None
 
 
 def _remembered(kept: OrderedDict[Any, Thing], key: Any, make: Callable[[], Thing]) -> Thing:

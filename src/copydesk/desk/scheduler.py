@@ -61,6 +61,8 @@ class _Live:
     writing: Generator[Read, list[Scores], Written]
     read: Read
     """What is left to read before the answer goes on."""
+    number: int
+    """How many answers joined before it."""
     passes: int = 0
 
 
@@ -71,6 +73,9 @@ class Scheduler:
         """At most `most_live` answers are in progress, and at most `tokens_per_call` tokens go into an engine call."""
         self._engine = engine
         self._most_live = most_live
+        self._limit = most_live
+        """As many as are let in for now: fewer once the engine had no room for them."""
+        self._joined = 0
         self._tokens_per_call = tokens_per_call
         self._prefixes = Prefixes(engine)
         self._waiting: deque[Job] = deque()
@@ -96,6 +101,9 @@ class Scheduler:
         try:
             results = self._engine.run(reads)
         except Exception as error:
+            if isinstance(error, EngineError) and error.code == "cache_full" and len(self._live) > 1:
+                self._make_room()
+                return
             for live in called:
                 self._fail(live, _engine_error(error))
             return
@@ -116,7 +124,7 @@ class Scheduler:
         self._prefixes.clear()
 
     def _admit(self) -> None:
-        while self._waiting and len(self._live) < self._most_live:
+        while self._waiting and len(self._live) < self._limit:
             job = self._waiting[0]
             if job.is_cancelled():
                 job.fail(CancelledError())
@@ -126,10 +134,23 @@ class Scheduler:
                 self._join(job)
             self._waiting.popleft()
 
+    def _make_room(self) -> None:
+        """Put the younger half back in the queue, to be begun again; the older ones go on with what they hold."""
+        live = sorted(self._live, key=lambda live: live.number)
+        for younger in reversed(live[len(live) // 2 :]):
+            self._leave(younger)
+            self._waiting.appendleft(younger.job)
+        self._limit = len(self._live)
+
     def _join(self, job: Job) -> None:
-        sequence, held = self._prefixes.open(job.prefix)
+        try:
+            sequence, held = self._prefixes.open(job.prefix)
+        except Exception as error:
+            job.fail(_engine_error(error))
+            return
         writing = job.write(self._engine, sequence, held, lambda: len(self._live) - 1)
-        live = _Live(job, sequence, held, writing, Read(sequence, ()))
+        live = _Live(job, sequence, held, writing, Read(sequence, ()), self._joined)
+        self._joined += 1
         self._live.append(live)
         self._advance(live, lambda: next(writing))
 
@@ -172,6 +193,7 @@ class Scheduler:
 
     def _finish(self, live: _Live, written: Written) -> None:
         self._leave(live)
+        self._limit = min(self._limit + 1, self._most_live)
         try:
             live.job.finish(written, Effort(live.passes, live.held))
         except Exception as error:
