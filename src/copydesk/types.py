@@ -13,6 +13,8 @@ from typing import Any, Generic, Literal, TypeVar
 Json = dict[str, Any]
 Value = TypeVar("Value")
 Match = Literal["exact", "normalized", "inferred"]
+Grounding = Literal["run", "runs"]
+"""Whether a grounded value is one run of the text, or several in order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +33,8 @@ class Task:
     instruction: str
     schema: Schema | None = None
     labels: tuple[str, ...] = ()
-    grounded: frozenset[str] = frozenset()
-    """Top-level fields whose value must be copied from the text."""
+    grounded: Mapping[str, Grounding] = field(default_factory=dict)
+    """Top-level fields whose value must be copied from the text, beside those that the schema declares so."""
     builtin: bool = False
     """Whether the built-in model was trained for it."""
 

@@ -13,7 +13,10 @@ import numpy as np
 
 from copydesk.desk.canonical import Canonical
 from copydesk.desk.state import State
+from copydesk.errors import LengthError
 
+_LONGEST_SHORTEST = 8192
+"""Tokens: a schema whose shortest answer is longer is taken as one that cannot be answered."""
 _OPEN_STRING = re.compile(rb'(?:[^"]|"(?:[^"\\]|\\.)*+")*+"(?:[^"\\]|\\.?)*+', re.DOTALL)
 _OUTSIDE = b'}],: n"tf0123456789-.[{'
 """Bytes to try between values, the ones that close first, then the ones that open the least."""
@@ -46,6 +49,13 @@ class Closing:
                 return tuple(tokens) if len(tokens) <= most else None
             tokens.append(self._next(ahead, self._canonical.text([*written, *tokens])))
         return None
+
+    def shortest(self, start: State) -> tuple[int, ...]:
+        """The shortest answer, from the empty beginning of one. Errors: `LengthError` if it is endless or nearly so."""
+        tokens = self.of(start, (), _LONGEST_SHORTEST)
+        if tokens is None:
+            raise LengthError(f"What the schema requires takes more than {_LONGEST_SHORTEST:,} tokens; require less.")
+        return tokens
 
     def _next(self, state: State, text: bytes) -> int:
         """Accept one token on the way out."""

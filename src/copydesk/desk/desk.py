@@ -27,6 +27,7 @@ from copydesk.desk.costs import measure
 from copydesk.desk.drafting import Drafting
 from copydesk.desk.drafts import Drafts
 from copydesk.desk.grammar import Grammar
+from copydesk.desk.grounded import Grounder
 from copydesk.desk.job import AnswerJob
 from copydesk.desk.prompt import Prompt
 from copydesk.desk.request import Request
@@ -41,8 +42,6 @@ if TYPE_CHECKING:
 
 _REMEMBERED = 64
 """Prompts, and compiled grammars, that are kept."""
-_LONGEST_SHORTEST = 8192
-"""Tokens: a schema whose shortest answer is longer is taken as one that cannot be answered."""
 _LEFT_FOR_ANSWERS = 1024
 """Tokens of the context that a text may not fill, in a context of four times as many or more."""
 _ROOM = 1024
@@ -76,6 +75,7 @@ class Desk:
         self._drafting = drafting
         self._canonical = Canonical(tokenizer)
         self._closing = Closing(self._canonical, tokenizer.eos_token_ids[0], engine.vocab_size)
+        self._grounder = Grounder(tokenizer, self._closing)
         self._prompts: OrderedDict[str, Prompt] = OrderedDict()
         self._compiled: OrderedDict[Any, Compiled] = OrderedDict()
         self._preparing = threading.Lock()
@@ -171,6 +171,7 @@ class Desk:
                     code="too_long",
                 )
             text, tokens = source.cut(text, tokens, most, self._tokenizer)
+        grounded, shortest = self._grounder.ground(request.task, text, grammar, shortest)
         left = self._engine.context_length - around - len(tokens)
         room = request.max_tokens or max(2 * len(shortest), _ROOM + _ROOM_PER_TOKEN * len(tokens))
         room = min(room, left)
@@ -184,7 +185,7 @@ class Desk:
             text=text,
             text_tokens=tokens,
             prompt=prompt,
-            grammar=grammar,
+            grammar=grounded,
             shortest=shortest,
             room=room,
             canonical=self._canonical,
@@ -233,10 +234,7 @@ class Desk:
         return Grammar(schema, bounds, tokenizer, self._canonical)
 
     def _with_shortest(self, grammar: Grammar | Choice) -> Compiled:
-        shortest = self._closing.of(grammar.start(), (), _LONGEST_SHORTEST)
-        if shortest is None:
-            raise LengthError(f"What the schema requires takes more than {_LONGEST_SHORTEST:,} tokens; require less.")
-        return grammar, shortest
+        return grammar, self._closing.shortest(grammar.start())
 
 
 def _stop(inbox: queue.SimpleQueue[AnswerJob | None], thread: threading.Thread, drafting: Drafting | None) -> None:

@@ -20,6 +20,7 @@ from copydesk.desk.closing import Closing
 from copydesk.desk.drafting import Drafting
 from copydesk.desk.drafts import Drafts
 from copydesk.desk.grammar import Grammar
+from copydesk.desk.grounded import GroundedGrammar
 from copydesk.desk.prompt import Prompt
 from copydesk.desk.request import Request
 from copydesk.desk.scheduler import Effort
@@ -37,7 +38,7 @@ class AnswerJob:
     """What is read of the request's text."""
     text_tokens: list[int]
     prompt: Prompt
-    grammar: Grammar | Choice
+    grammar: Grammar | GroundedGrammar | Choice
     shortest: tuple[int, ...]
     room: int
     canonical: Canonical

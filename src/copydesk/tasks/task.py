@@ -34,7 +34,6 @@ def extraction(schema: Json | type[BaseModel] | Schema) -> Task:
         name=str(read.json.get("title") or "extraction"),
         instruction=f"Extract from the text, output JSON: {outline(read.json)}",
         schema=read,
-        grounded=frozenset(name for name, field in properties.items() if _grounded(field)),
     )
 
 
@@ -99,7 +98,3 @@ def _is_address(properties: Mapping[str, Any]) -> bool:
 
 def _plain_string(field: Any) -> bool:
     return isinstance(field, Mapping) and field.get("type") == "string" and set(field) <= _ANNOTATIONS
-
-
-def _grounded(field: Any) -> bool:
-    return isinstance(field, Mapping) and field.get("grounded") is True
