@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from copydesk.errors import UsageError
 from copydesk.home import home, why_not_writable
 
 
@@ -26,6 +27,12 @@ def test_home_is_otherwise_in_the_users_cache(
         monkeypatch.setenv("COPYDESK_HOME", value)
     assert home().is_relative_to(tmp_path)
     assert home().name == "copydesk"
+
+
+def test_the_home_of_nobody_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COPYDESK_HOME", "~no-such-user/x")
+    with pytest.raises(UsageError, match="COPYDESK_HOME is ~no-such-user/x, but nobody"):
+        home()
 
 
 @pytest.mark.parametrize("folder", ["", "a/b"])

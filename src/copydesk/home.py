@@ -8,12 +8,17 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from copydesk.errors import UsageError
+
 
 def home() -> Path:
-    """The folder that holds all state. It need not exist."""
+    """The folder that holds all state. It need not exist. Errors: `UsageError` for `~user` of nobody."""
     chosen = os.environ.get("COPYDESK_HOME")
     if chosen:
-        return Path(chosen).expanduser()
+        try:
+            return Path(chosen).expanduser()
+        except RuntimeError as error:
+            raise UsageError(f"COPYDESK_HOME is {chosen}, but nobody here has that home folder; give a path") from error
     import platformdirs
 
     return platformdirs.user_cache_path("copydesk", appauthor=False)

@@ -17,7 +17,7 @@ from copydesk.models.tokenizer import Tokenizer
         ("", "empty_text", "empty"),
         (" \n\t　", "empty_text", "empty"),
         ("ab\0c", "invalid_text", "NUL byte at character 2"),
-        ("ab\ud800", "invalid_text", "surrogate at character 2"),
+        ("ab\ud800", "invalid_text", "not UTF-8: what stands at character 2"),
     ],
 )
 def test_what_cannot_be_read(text: str, code: str, said: str) -> None:

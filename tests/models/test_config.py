@@ -138,6 +138,15 @@ def test_what_the_engines_do_not_compute_is_refused(tmp_path: Path, changes: dic
         (json.dumps({"model_type": "qwen3"}), "has no 'hidden_size'"),
         (json.dumps({**QWEN3, "hidden_size": "many"}), "cannot be read"),
         (json.dumps({**QWEN3, "num_key_value_heads": 3}), "cannot be shared out"),
+        (json.dumps({**QWEN3, "rope_scaling": "x"}), "rope_scaling is no object"),
+        (json.dumps({**QWEN3, "rope_parameters": [1]}), "rope_parameters is no object"),
+        (json.dumps({**QWEN3, "quantization_config": "int8"}), "quantization_config is no object"),
+        (json.dumps(QWEN3).replace("3072", "1e400"), "cannot be read"),
+        ("[" * 100_000, "cannot be read"),
+        (json.dumps({**QWEN3, "num_hidden_layers": 0}), "num_hidden_layers must be at least 1, not 0"),
+        (json.dumps({**QWEN3, "max_position_embeddings": 0}), "max_position_embeddings must be at least 1"),
+        (json.dumps({**QWEN3, "num_attention_heads": 0}), "cannot be read"),
+        (json.dumps({**QWEN3, "eos_token_id": ["x"]}), "eos_token_id must be a token id"),
     ],
 )
 def test_damaged_configurations_are_named(tmp_path: Path, text: str | None, message: str) -> None:

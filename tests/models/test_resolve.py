@@ -45,7 +45,8 @@ def test_the_builtin_model_by_default_and_by_name(tmp_path: Path, monkeypatch: p
 
 @pytest.mark.usefixtures("no_hub")
 @pytest.mark.parametrize(
-    "name", ["nonsense", "./missing", "../up/missing", "/no/such/folder", "a/b/c", "", "~/missing-model"]
+    "name",
+    ["nonsense", "./missing", "../up/missing", "/no/such/folder", "a/b/c", "", "~/missing-model", "~no-such-user/x"],
 )
 def test_what_can_be_no_model_is_not_looked_up(name: str) -> None:
     with pytest.raises(ModelError, match="there is no model") as caught:

@@ -87,6 +87,11 @@ def damaged(path: Path, how: str) -> None:
         case "other shape":
             header["x"]["shape"] = [3, 6]
             content = _with_header(header, content[8 + length :])
+        case "endless shape":
+            header["x"]["shape"] = [float("inf")]
+            content = _with_header(header, content[8 + length :])
+        case "deep":
+            content = (100_000).to_bytes(8, "little") + b"[" * 100_000
         case "other type":
             header["x"]["dtype"] = "F8_E4M3"
             content = _with_header(header, content[8 + length :])
@@ -100,7 +105,19 @@ def _with_header(header: object, data: bytes) -> bytes:
 
 @pytest.mark.parametrize(
     "how",
-    ["cut", "header cut", "empty", "longer", "pointer", "no JSON", "list", "no offsets", "other shape"],
+    [
+        "cut",
+        "header cut",
+        "empty",
+        "longer",
+        "pointer",
+        "no JSON",
+        "list",
+        "no offsets",
+        "other shape",
+        "endless shape",
+        "deep",
+    ],
 )
 def test_damage_is_named(tmp_path: Path, how: str) -> None:
     path = tmp_path / "x.safetensors"

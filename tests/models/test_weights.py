@@ -130,6 +130,14 @@ def test_an_index_without_files_is_named(tmp_path: Path) -> None:
         Weights(tmp_path)
 
 
+@pytest.mark.parametrize("name", [1, None, ["a"], "../a.safetensors", "sub/a.safetensors"])
+def test_an_index_of_anything_but_files_of_the_folder_is_refused(tmp_path: Path, name: object) -> None:
+    (tmp_path / "model.safetensors.index.json").write_text(json.dumps({"weight_map": {"a": name}}))
+    with pytest.raises(ModelError, match="must name files of this folder") as caught:
+        Weights(tmp_path)
+    assert caught.value.code == "model_invalid"
+
+
 @pytest.mark.parametrize("exponents", [None, np.zeros(3, np.int8), np.zeros((2, 1), np.int8)])
 def test_int8_without_its_exponents_is_refused(tmp_path: Path, exponents: np.ndarray | None) -> None:
     tensors = {"a": ("i8", np.ones((2, 2), np.int8))}

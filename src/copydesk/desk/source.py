@@ -26,7 +26,8 @@ def check(text: str) -> None:
         text.encode()
     except UnicodeEncodeError as error:
         raise TextError(
-            f"The text holds a lone surrogate at character {error.start}; decode its bytes with errors='replace'."
+            f"The text is not UTF-8: what stands at character {error.start} is no character (a lone surrogate); "
+            "save it as UTF-8."
         ) from error
 
 

@@ -15,6 +15,10 @@ from copydesk.errors import ModelError
 
 ModelType = Literal["qwen3", "llama"]
 SUPPORTED: tuple[ModelType, ...] = ("qwen3", "llama")
+_SIZES = (
+    *("vocab_size", "hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads"),
+    *("num_key_value_heads", "head_dim", "max_position_embeddings"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +54,7 @@ class ModelConfig:
         raw = read_json(folder / "config.json")
         try:
             return cls._from_json(raw, folder)
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, ArithmeticError) as error:
             problem = f"has no {error}" if isinstance(error, KeyError) else f"cannot be read: {error}"
             raise ModelError(
                 f"{folder / 'config.json'} {problem}; fetch the model again", code="model_invalid"
@@ -85,6 +89,9 @@ class ModelConfig:
             max_position_embeddings=int(raw["max_position_embeddings"]),
             eos_token_ids=eos_token_ids(folder),
         )
+        for size in _SIZES:
+            if getattr(config, size) < 1:
+                raise ValueError(f"{size} must be at least 1, not {getattr(config, size)}")
         if config.num_attention_heads % config.num_key_value_heads:
             raise ValueError(
                 f"{heads} attention heads cannot be shared out among {config.num_key_value_heads} KV heads"
@@ -93,11 +100,17 @@ class ModelConfig:
 
 
 def eos_token_ids(folder: Path) -> tuple[int, ...]:
-    """Ids that end a generation, as `generation_config.json`, else `config.json`, lists them; empty if neither does."""
+    """Ids that end a generation, as `generation_config.json`, else `config.json`, lists them; empty if neither does.
+
+    Errors: `ModelError` `model_invalid` when they are no ids.
+    """
     for file in ("generation_config.json", "config.json"):
         path = folder / file
         if path.is_file() and (listed := read_json(path).get("eos_token_id")) is not None:
-            return tuple(listed) if isinstance(listed, list) else (listed,)
+            ids = tuple(listed) if isinstance(listed, list) else (listed,)
+            if not all(isinstance(id, int) for id in ids):
+                raise ModelError(f"{path}: eos_token_id must be a token id or a list of them", code="model_invalid")
+            return ids
     return ()
 
 
@@ -110,7 +123,7 @@ def read_json(path: Path) -> dict[str, Any]:
         value = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise ModelError(f"{path.parent} is no model folder: it has no {path.name}", code="model_invalid") from error
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ModelError(f"{path} cannot be read ({error}); fetch the model again", code="model_invalid") from error
     if not isinstance(value, dict):
         raise ModelError(f"{path} is no JSON object; fetch the model again", code="model_invalid")
@@ -131,12 +144,20 @@ def _name(folder: Path) -> str:
 def _rope(raw: Mapping[str, Any]) -> tuple[float, Mapping[str, Any] | None]:
     """Base and scaling of the rotary embedding, from either of the two layouts that Transformers writes."""
     # Since Transformers 5 both live in `rope_parameters`; before, they were two keys of their own.
-    rope = raw.get("rope_parameters") or raw.get("rope_scaling") or {}
+    rope = _object(raw, "rope_parameters") or _object(raw, "rope_scaling")
     theta = float(raw.get("rope_theta") or rope.get("rope_theta") or 10_000.0)
     kind = rope.get("rope_type") or rope.get("type") or "default"
     if kind == "default":
         return theta, None
     return theta, {key: value for key, value in rope.items() if key != "rope_theta"}
+
+
+def _object(raw: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    """The object under a key, empty where there is none. Errors: `TypeError` for anything else."""
+    value = raw.get(key) or {}
+    if not isinstance(value, Mapping):
+        raise TypeError(f"{key} is no object")
+    return value
 
 
 def _refuse_unsupported(raw: Mapping[str, Any], folder: Path) -> None:
@@ -152,8 +173,8 @@ def _refuse_unsupported(raw: Mapping[str, Any], folder: Path) -> None:
                 f"{folder}: config.json sets {setting} to {raw[setting]!r}, which is not supported; use another model",
                 code="model_unsupported",
             )
-    quantization = raw.get("quantization_config")
-    if quantization is not None and quantization.get("quant_method") != "copydesk":
+    quantization = _object(raw, "quantization_config")
+    if quantization and quantization.get("quant_method") != "copydesk":
         raise ModelError(
             f"{folder}: weights quantised with {quantization.get('quant_method')!r} cannot be read; "
             "use the model's original bf16 folder",

@@ -27,7 +27,10 @@ def resolve(name: str | None) -> Path:
     if name is None or name == BUILTIN:
         check_folder(BUILTIN_FOLDER)
         return BUILTIN_FOLDER
-    folder = Path(name).expanduser()
+    try:
+        folder = Path(name).expanduser()
+    except RuntimeError as error:  # ~user of nobody
+        raise ModelError(f"there is no model {name!r}: nobody here has that home folder") from error
     if name and folder.exists():
         if not is_gguf(folder):
             check_folder(folder)

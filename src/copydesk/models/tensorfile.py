@@ -50,7 +50,7 @@ def read_tensors(path: Path) -> dict[str, Stored]:
         end = max((entry["data_offsets"][1] for _, entry in entries), default=0)
     except OSError as error:
         raise _damaged(path, str(error.strerror or error)) from error
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise _damaged(path, "its header is no safetensors header") from error
     if 8 + length + end != size:
         raise _damaged(path, f"it has {size:,} bytes where its header promises {8 + length + end:,}")
@@ -77,7 +77,7 @@ def _tensor(path: Path, name: str, entry: Mapping[str, Any], mapped: mmap.mmap, 
     try:
         written, shape = entry["dtype"], tuple(map(int, entry["shape"]))
         start, end = map(int, entry["data_offsets"])
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, OverflowError) as error:
         raise _damaged(path, f"its entry for {name} cannot be read") from error
     if written not in _NAMES:
         raise ModelError(

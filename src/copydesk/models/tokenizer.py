@@ -312,6 +312,6 @@ def _refuse_surrogates(text: str) -> None:
         text.encode("utf-8")
     except UnicodeEncodeError as error:
         raise TextError(
-            f"the text holds a lone surrogate at position {error.start}: it is no valid Unicode; "
-            "decode its bytes as UTF-8 with errors='replace' first"
+            f"the text is not UTF-8: what stands at position {error.start} is no character (a lone surrogate); "
+            "save it as UTF-8"
         ) from error

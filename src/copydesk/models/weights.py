@@ -78,6 +78,10 @@ def weight_files(folder: Path) -> list[Path]:
         shards = read_json(index).get("weight_map")
         if not isinstance(shards, dict):
             raise ModelError(f"{index} has no weight_map; fetch the model again", code="model_invalid")
+        if not all(isinstance(name, str) and Path(name).name == name for name in shards.values()):
+            raise ModelError(
+                f"{index}: its weight_map must name files of this folder; fetch the model again", code="model_invalid"
+            )
         files = [folder / name for name in sorted(set(shards.values()))]
     else:
         files = [folder / SINGLE_FILE]

@@ -80,6 +80,25 @@ def test_a_missing_tensor_is_named(tmp_path: Path) -> None:
     assert caught.value.code == "model_invalid"
 
 
+@pytest.mark.parametrize(
+    ("shape", "changes", "unread"),
+    [
+        (Shape(), {"num_hidden_layers": 1}, r"model\.layers\.1\..* and 10 more"),
+        (Shape(), {"model_type": "llama"}, r"model\.layers\.0\.self_attn\.q_norm\.weight and 3 more"),
+        (Shape(attention_bias=True), {"attention_bias": False}, r"model\.layers\.0\.self_attn\.q_proj\.bias"),
+    ],
+)
+def test_weights_that_the_configuration_does_not_speak_of_are_refused(
+    tmp_path: Path, shape: Shape, changes: dict[str, object], unread: str
+) -> None:
+    folder = write_folder(tmp_path, shape)
+    config = json.loads((folder / "config.json").read_text()) | changes
+    (folder / "config.json").write_text(json.dumps(config))
+    with pytest.raises(ModelError, match=f"speaks of no {unread}") as caught:
+        load(folder)
+    assert caught.value.code == "model_invalid"
+
+
 def test_a_misshapen_tensor_is_named(tmp_path: Path) -> None:
     folder = write_folder(tmp_path, Shape())
     config = json.loads((folder / "config.json").read_text()) | {"intermediate_size": 100}

@@ -50,6 +50,35 @@ def test_no_bias_where_the_configuration_has_none(folder: Path, config: ModelCon
     assert Tensors(Weights(folder), config).bias("model.layers.0.mlp.up_proj") is None
 
 
+def test_a_missing_bias_is_named(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path, Shape())
+    tensors = Tensors(Weights(folder), replace(ModelConfig.read(folder), attention_bias=True))
+    with pytest.raises(ModelError, match=r"lack model\.layers\.0\.self_attn\.o_proj\.bias; fetch"):
+        tensors.bias("model.layers.0.self_attn.o_proj")
+
+
+def test_tensors_that_nothing_picked_are_named(folder: Path, config: ModelConfig) -> None:
+    weights = dict(Weights(folder))
+    picked = {name: weights[name] for name in ("model.embed_tokens.weight", "model.norm.weight")}
+    tensors = Tensors(picked | {"model.layers.0.self_attn.rotary_emb.inv_freq": weights["model.norm.weight"]}, config)
+    tensors.embedding()
+    with pytest.raises(ModelError, match=r"speaks of no model\.norm\.weight, which the weights hold") as caught:
+        tensors.check_all_picked()
+    assert caught.value.code == "model_invalid"
+    tensors.norm("model.norm")
+    tensors.check_all_picked()
+    head = picked | {"lm_head.weight": weights["lm_head.weight"]}
+    for tied in (True, False):
+        tensors = Tensors(head, replace(config, tie_word_embeddings=tied))
+        tensors.embedding()
+        tensors.norm("model.norm")
+        if tied:
+            tensors.check_all_picked()
+        else:
+            with pytest.raises(ModelError, match=r"lm_head\.weight"):
+                tensors.check_all_picked()
+
+
 def test_a_missing_tensor_is_named(folder: Path, config: ModelConfig) -> None:
     with pytest.raises(ModelError, match=r"lack model\.layers\.7\.mlp\.up_proj\.weight; fetch") as caught:
         Tensors(Weights(folder), config).linear("model.layers.7.mlp.up_proj")

@@ -156,6 +156,7 @@ def load(
     backbone: Backbone
     try:
         model = build_backbone(tensors, config, embedding, stored)
+        tensors.check_all_picked()
         backbone = PagedBackbone(model, config, setting, threads, cache_bytes)
         check(backbone, head.vocab_size, setting)
     except EngineError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 import numpy as np
@@ -10,6 +11,9 @@ from numpy.typing import NDArray
 from copydesk.errors import ModelError
 from copydesk.models.config import ModelConfig
 from copydesk.models.weights import Tensor
+
+_IGNORED = re.compile(r".*\.rotary_emb\.inv_freq")
+"""What older folders hold besides weights: it follows from `config.json`."""
 
 
 class Tensors:
@@ -20,6 +24,7 @@ class Tensors:
 
     def __init__(self, weights: Mapping[str, Tensor], config: ModelConfig) -> None:
         self._weights, self._config = weights, config
+        self._picked: set[str] = set()
 
     @property
     def count(self) -> int:
@@ -43,7 +48,7 @@ class Tensors:
     def bias(self, name: str) -> NDArray[np.float32] | None:
         """What a linear map adds, float32 `[outputs]`; None if nothing."""
         kind = name.rpartition(".")[2]
-        if not self._config.attention_bias or f"{name}.bias" not in self._weights:
+        if not self._config.attention_bias or ".self_attn." not in name:
             return None
         return self._get(f"{name}.bias", self._outputs(kind)).float32()
 
@@ -51,6 +56,21 @@ class Tensors:
         """The gains of a norm, float32 `[features]`; `name` such as `model.norm`."""
         is_of_head = name.endswith(("q_norm", "k_norm"))
         return self._get(f"{name}.weight", self._config.head_dim if is_of_head else self._config.hidden_size).float32()
+
+    def check_all_picked(self) -> None:
+        """Refuse weights that nothing has asked for: without them the network would be another one.
+
+        An output projection beside an embedding that is tied to it counts as read, as Transformers has it.
+        """
+        known = {*self._picked, *(["lm_head.weight"] if self._config.tie_word_embeddings else [])}
+        unread = [name for name in self._weights if name not in known and not _IGNORED.fullmatch(name)]
+        if unread:
+            others = f" and {len(unread) - 1} more" if len(unread) > 1 else ""
+            raise ModelError(
+                f"{self._config.name}: config.json speaks of no {unread[0]}{others}, which the weights hold; "
+                "they do not belong together, fetch the model again",
+                code="model_invalid",
+            )
 
     @property
     def _queries(self) -> int:
@@ -76,4 +96,5 @@ class Tensors:
                 "fetch the model again",
                 code="model_invalid",
             )
+        self._picked.add(name)
         return tensor
