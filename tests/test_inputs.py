@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -135,13 +136,51 @@ def test_a_class_is_imported_from_the_working_folder(tmp_path: Path, monkeypatch
     assert list(found.model_fields) == ["side"]
 
 
+def test_a_class_may_stand_in_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    body = "import pydantic\nclass Outer:\n    class Inner(pydantic.BaseModel):\n        side: int\n"
+    (tmp_path / "nested_of_a_test.py").write_text(body)
+    monkeypatch.chdir(tmp_path)
+    found = inputs.schema("nested_of_a_test:Outer.Inner")
+    assert isinstance(found, type)
+    assert found.__name__ == "Inner"
+    with pytest.raises(SchemaError, match=r"no pydantic class Outer\.Other"):
+        inputs.schema("nested_of_a_test:Outer.Other")
+
+
+def test_what_a_module_prints_is_no_data(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "loud_of_a_test.py").write_text("from pydantic import BaseModel as Class\nprint('hello')\n")
+    monkeypatch.chdir(tmp_path)
+    inputs.schema("loud_of_a_test:Class")
+    assert capsys.readouterr() == ("", "hello\n")
+
+
+def test_a_module_that_exits_while_it_is_imported_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "exiting_of_a_test.py").write_text("import sys\nsys.exit(0)\n")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SchemaError, match="importing exiting_of_a_test failed: SystemExit"):
+        inputs.schema("exiting_of_a_test:Class")
+
+
+def test_closed_standard_input_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", None)
+    with pytest.raises(UsageError, match="standard input is closed"):
+        inputs.texts("-")
+
+
 @pytest.mark.parametrize(
     ("argument", "problem"),
     [
         ("no_such_module:Class", "No module named"),
         ("json:JSONDecoder", "no pydantic class JSONDecoder"),
         ("json:nothing", "no pydantic class nothing"),
-        (":Class", "importing"),
+        (":Class", "give module:Class,"),
+        ("json:", "give json:Class,"),
+        ("./mine.py:Class", "give mine:Class,"),
+        ("shapes/mine.py:Class", r"give shapes\.mine:Class,"),
+        ("../mine.py:Class", "give module:Class,"),
+        ("", "--schema is empty"),
     ],
 )
 def test_what_is_no_class_is_refused(argument: str, problem: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import logging
+import os
 import sys
 
 import pytest
@@ -34,6 +35,15 @@ def test_a_lone_surrogate_comes_out_as_its_escape() -> None:
 def test_a_message_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     output.say("first\n  second")
     assert capsys.readouterr() == ("", "copydesk: first second\n")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a device of Linux")
+def test_messages_that_cannot_be_written_are_lost_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    with open("/dev/full", "w") as full:
+        monkeypatch.setattr(sys, "stderr", full)
+        output.say("to nobody")
+        output.say("to nobody again")
+        monkeypatch.undo()
 
 
 def test_warnings_of_the_library_are_messages(capsys: pytest.CaptureFixture[str]) -> None:

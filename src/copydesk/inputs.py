@@ -6,6 +6,7 @@ schema useless is an error.
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import json
 import os
@@ -13,7 +14,7 @@ import stat
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from copydesk.errors import SchemaError, TextError, UsageError
 from copydesk.types import Failure, Json
@@ -43,6 +44,8 @@ def texts(name: str) -> Iterator[str | Failure]:
 
 def lines(name: str) -> Iterator[tuple[int, str | Failure]]:
     """The lines of a UTF-8 file with their numbers from 1; a line of other bytes is a `Failure`. Errors as `texts`."""
+    if name == "-" and sys.stdin is None:  # the number 0 may since be another file's
+        raise UsageError("standard input is closed; give a file, or pipe texts in.")
     try:
         # Unbuffered: a thread that dies waiting for standard input must not hold the lock of a buffer.
         file = open(0 if name == "-" else name, "rb", buffering=0, closefd=name != "-")  # noqa: SIM115
@@ -54,8 +57,12 @@ def lines(name: str) -> Iterator[tuple[int, str | Failure]]:
 def schema(argument: str) -> Json | type[BaseModel]:
     """The schema that `--schema` names: a file with a JSON Schema, or `module:Class` with a pydantic class.
 
-    Errors: `SchemaError` (`invalid_schema`).
+    What a module prints while it is imported goes to standard error. Errors: `SchemaError` (`invalid_schema`).
     """
+    if not argument:
+        raise SchemaError(
+            "--schema is empty; it takes a file with a JSON Schema, or module:Class.", code="invalid_schema"
+        )
     path = Path(argument)
     module, colon, name = argument.partition(":")
     if colon and not os.path.exists(argument):
@@ -139,18 +146,32 @@ def _text_of(line: str | Failure, number: int) -> str | Failure:
 
 
 def _class(module: str, name: str) -> type[BaseModel]:
+    """The class `name`, with dots where it stands in another, of a module importable from the working folder."""
     from pydantic import BaseModel
 
+    if not all(map(str.isidentifier, [*module.split("."), *name.split(".")])):
+        raise SchemaError(
+            f"--schema {module}:{name}: {_suggestion(module, name)}, a module as Python imports it.",
+            code="invalid_schema",
+        )
     folder = os.getcwd()
     if folder not in sys.path:
         sys.path.insert(0, folder)
     try:
-        found = getattr(importlib.import_module(module), name, None)
-    except Exception as error:  # whatever the caller's module does while it is imported
+        with contextlib.redirect_stdout(sys.stderr):
+            found: Any = importlib.import_module(module)
+    except (Exception, SystemExit) as error:  # whatever the caller's module does while it is imported
         raise SchemaError(
             f"--schema {module}:{name}: importing {module} failed: {type(error).__name__}: {error}",
             code="invalid_schema",
         ) from error
+    for part in name.split("."):
+        found = getattr(found, part, None)
     if not (isinstance(found, type) and issubclass(found, BaseModel)):
         raise SchemaError(f"--schema {module}:{name}: {module} has no pydantic class {name}.", code="invalid_schema")
     return found
+
+
+def _suggestion(module: str, name: str) -> str:
+    stem = module.removeprefix("./").removesuffix(".py").replace("/", ".")
+    return f"give {stem if all(map(str.isidentifier, stem.split('.'))) else 'module'}:{name or 'Class'}"

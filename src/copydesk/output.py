@@ -11,7 +11,7 @@ import os
 import sys
 from time import monotonic
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TextIO
 
 from copydesk.errors import CopydeskError
 
@@ -43,17 +43,17 @@ def put(value: Any, *, indented: bool = False) -> None:
         sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2 if indented else None) + "\n")
         sys.stdout.flush()
     except OSError as error:
-        _abandon()
+        _abandon(sys.stdout)
         if isinstance(error, BrokenPipeError):
             raise
         raise CopydeskError(f"standard output: {error.strerror}.") from error
 
 
 def say(message: str) -> None:
-    """One line to whoever runs the command."""
+    """One line to whoever runs the command; where standard error cannot be written, to nobody."""
     line = " ".join(message.split())
     if sys.stderr is not None:
-        sys.stderr.write(f"{_CLEAR if sys.stderr.isatty() else ''}copydesk: {line}\n")
+        _tell(f"{_CLEAR if sys.stderr.isatty() else ''}copydesk: {line}\n")
 
 
 class Progress:
@@ -71,7 +71,7 @@ class Progress:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         if self._shown:
-            sys.stderr.write(_CLEAR)
+            _tell(_CLEAR)
 
     def step(self) -> None:
         """One more row is done; at most five updates a second are drawn."""
@@ -79,14 +79,22 @@ class Progress:
         now = monotonic()
         if self._shown and now - self._last >= 0.2:
             self._last = now
-            sys.stderr.write(f"{_CLEAR}{self._done} rows, {self._done / (now - self._start):.1f}/s")
-            sys.stderr.flush()
+            _tell(f"{_CLEAR}{self._done} rows, {self._done / (now - self._start):.1f}/s")
 
 
-def _abandon() -> None:
-    """Forget what standard output still holds, so that closing it at exit cannot fail a second time."""
+def _tell(words: str) -> None:
+    """Write to standard error at once. That it is full or has no reader is no reason to keep the data back."""
+    try:
+        sys.stderr.write(words)
+        sys.stderr.flush()
+    except OSError:
+        _abandon(sys.stderr)
+
+
+def _abandon(stream: TextIO) -> None:
+    """Forget what a stream still holds, so that closing it at exit cannot fail a second time."""
     with open(os.devnull, "wb") as nowhere:
-        os.dup2(nowhere.fileno(), sys.stdout.fileno())
+        os.dup2(nowhere.fileno(), stream.fileno())
 
 
 class _Messages(logging.Handler):

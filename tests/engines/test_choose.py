@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from copydesk.engines.choose import choose, gguf_file, load_engine
-from copydesk.errors import ModelError, UsageError
+from copydesk.engines.llamacpp import interface
+from copydesk.errors import EngineError, ModelError, UsageError
 from engines.random_folders import Shape, write_folder
 
 
@@ -43,3 +46,28 @@ def test_an_unknown_engine_is_told_which_there_are(tmp_path: Path) -> None:
 def test_gguf_has_its_own_precision(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="leave bits and exact out"):
         load_engine("llamacpp", tmp_path, bits=8)
+
+
+def test_without_the_extra_that_is_said_before_the_file_is_looked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing(name: str) -> str:
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr(interface, "version", missing)
+    with pytest.raises(EngineError, match=r"pip install 'copydesk\[llamacpp\]'"):
+        load_engine("llamacpp", tmp_path)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        *({"bits": bits} for bits in (3, 0, "8")),
+        *({"threads": threads} for threads in (0, -1, 1.5, True)),
+        *({"context_length": length} for length in (0, -1, "many")),
+    ],
+)
+def test_senseless_options_are_named(options: dict[str, Any], tmp_path: Path) -> None:
+    (name,) = options
+    with pytest.raises(UsageError, match=f"{name} is .* not"):
+        load_engine("auto", tmp_path, **options)

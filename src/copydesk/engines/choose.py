@@ -14,6 +14,8 @@ from copydesk.models.resolve import is_gguf
 
 NAMES = ("openvino", "llamacpp")
 """The engines that `load_engine` knows, beside `auto`."""
+BITS = (4, 8, 16)
+"""How many bits a weight may be compressed to; 16 leaves it as it is."""
 
 
 def load_engine(
@@ -29,9 +31,14 @@ def load_engine(
 
     `auto` takes llama.cpp for GGUF and OpenVINO for everything else. `bits`, `exact`, `context_length` (tokens) and
     `threads` as the engine's own `load` takes them; None leaves them to it.
-    Errors: `UsageError` for an unknown name or an option that the engine has not, `EngineError` when the engine is not
-    installed or cannot run the model, `ModelError` for the folder.
+    Errors: `UsageError` for an unknown name, a senseless option or one that the engine has not, `EngineError` when the
+    engine is not installed or cannot run the model, `ModelError` for the folder.
     """
+    if bits not in (None, *BITS):
+        raise UsageError(f"bits is {', '.join(map(str, BITS))} or None, not {bits!r}")
+    for name, number in (("context_length", context_length), ("threads", threads)):
+        if number is not None and (type(number) is not int or number < 1):
+            raise UsageError(f"{name} is a whole number from 1 up or None, not {number!r}")
     chosen = choose(folder) if engine == "auto" else engine
     if chosen == "openvino":
         from copydesk.engines import openvino
@@ -39,9 +46,11 @@ def load_engine(
         return openvino.load(folder, bits=bits, exact=exact, context_length=context_length, threads=threads)
     if chosen == "llamacpp":
         from copydesk.engines import llamacpp
+        from copydesk.engines.llamacpp.interface import check_installed
 
         if bits is not None or exact is not None:
             raise UsageError("a GGUF file has its precision in it; leave bits and exact out with the llamacpp engine")
+        check_installed()  # before the file: without the engine, no file would do
         return llamacpp.load(gguf_file(folder), context_length=context_length, threads=threads)
     raise UsageError(f"there is no engine {engine!r}; choose auto, {' or '.join(NAMES)}")
 

@@ -92,11 +92,8 @@ _FUNCTIONS: dict[str, tuple[Any, ...]] = {
 }
 
 
-def open_library() -> Any:
-    """The library with its functions declared, made silent.
-
-    Errors: `EngineError` `missing_extra` when it is not installed, `engine_unavailable` when it is not the one known.
-    """
+def check_installed() -> None:
+    """Errors: `EngineError` `missing_extra` when the wheel is not installed, `engine_unavailable` for another version."""
     try:
         installed = version("xllamacpp")
     except PackageNotFoundError as error:
@@ -107,6 +104,11 @@ def open_library() -> Any:
         raise EngineError(
             f"xllamacpp {installed} has another interface than {VERSION}; pip install xllamacpp=={VERSION}"
         )
+
+
+def open_library() -> Any:
+    """The library with its functions declared, made silent. Errors: as `check_installed`, and where it does not load."""
+    check_installed()
     try:
         from xllamacpp import xllamacpp as extension  # type: ignore[import-untyped]
 
