@@ -85,7 +85,7 @@ def test_a_schema_object_is_taken_as_it_is() -> None:
     assert extraction(schema).schema is schema
 
 
-@pytest.mark.parametrize("schema", [Odd, int, "a string", 3, None, ["x"], {"enum": [{1}]}])
+@pytest.mark.parametrize("schema", [Odd, int, "a string", 3, None, ["x"], {"enum": [{1}]}, {"const": float("nan")}])
 def test_what_is_no_schema_is_refused(schema: Any) -> None:
     with pytest.raises(SchemaError) as caught:
         extraction(schema)
@@ -105,7 +105,10 @@ def test_other_labels_get_an_instruction_of_their_own() -> None:
     assert task.instruction == "Classify the text: yes, no"
 
 
-@pytest.mark.parametrize("labels", [[], ["one"], ["a", " "], ["a", "a"], ["a", "b\n"], "ab", [1, 2]])
+@pytest.mark.parametrize(
+    "labels",
+    [[], ["one"], ["a", " "], ["a", "a"], ["a", "b\n"], ["a", " a"], "ab", [1, 2], 5, {"a", "b"}, iter("ab"), b"ab"],
+)
 def test_labels_that_make_no_choice_are_refused(labels: Any) -> None:
     with pytest.raises(SchemaError) as caught:
         classification(labels)

@@ -6,14 +6,15 @@ Knows no tokens and no grammar; whether a schema can be honoured is the desk's b
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pydantic import BaseModel
-from pydantic.errors import PydanticUserError
 
 from copydesk.errors import SchemaError
 from copydesk.tasks.builtin import ADDRESS_FIELDS, AGNEWS_LABELS, address, agnews
+from copydesk.tasks.class_schema import class_schema
 from copydesk.tasks.outline import outline
 from copydesk.types import Json, Schema, Task
 
@@ -38,11 +39,13 @@ def extraction(schema: Json | type[BaseModel] | Schema) -> Task:
 
 
 def classification(labels: Sequence[str]) -> Task:
-    """The task of choosing one of `labels`, at least two, all different, none blank.
+    """The task of choosing one of `labels`, at least two, different by more than spaces around them, none blank.
 
     Errors: `SchemaError` (`invalid_labels`).
     """
-    if isinstance(labels, str) or not all(isinstance(label, str) for label in labels):
+    # A set's order, and with it the prompt, would be another in every process.
+    listed = isinstance(labels, Sequence) and not isinstance(labels, str)
+    if not (listed and all(isinstance(label, str) for label in labels)):
         raise SchemaError("Labels are a list of strings, e.g. ['yes', 'no'].", code="invalid_labels")
     if len(labels) < 2:
         raise SchemaError(f"A choice needs at least two labels, got {len(labels)}.", code="invalid_labels")
@@ -52,7 +55,7 @@ def classification(labels: Sequence[str]) -> Task:
                 f"Label {label!r} is blank or holds a character that cannot be printed; use plain words.",
                 code="invalid_labels",
             )
-    repeated = sorted({label for label in labels if list(labels).count(label) > 1})
+    repeated = [label for label, times in Counter(map(str.strip, labels)).items() if times > 1]
     if repeated:
         raise SchemaError(f"Labels stand twice: {', '.join(repeated)}. List each once.", code="invalid_labels")
     if set(labels) == set(AGNEWS_LABELS):
@@ -68,15 +71,10 @@ def _read(schema: Json | type[BaseModel] | Schema) -> Schema:
     if isinstance(schema, Schema):
         return schema
     if isinstance(schema, type) and issubclass(schema, BaseModel):
-        try:
-            return Schema(schema.model_json_schema(), schema)
-        except PydanticUserError as error:
-            raise SchemaError(
-                f"{schema.__name__} cannot be written as a JSON Schema: {error.message}", code="invalid_schema"
-            ) from error
+        return Schema(class_schema(schema), schema)
     if isinstance(schema, Mapping):
         try:
-            json.dumps(schema)
+            json.dumps(schema, allow_nan=False)
         except (TypeError, ValueError, RecursionError) as error:
             raise SchemaError(f"The schema is no JSON: {error}.", code="invalid_schema") from error
         return Schema(dict(schema))

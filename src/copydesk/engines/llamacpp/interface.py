@@ -93,7 +93,7 @@ _FUNCTIONS: dict[str, tuple[Any, ...]] = {
 
 
 def check_installed() -> None:
-    """Errors: `EngineError` `missing_extra` when the wheel is not installed, `engine_unavailable` for another version."""
+    """Errors: `EngineError`: `missing_extra` when it is not there, `engine_unavailable` when it is not the one known."""
     try:
         installed = version("xllamacpp")
     except PackageNotFoundError as error:
@@ -107,7 +107,7 @@ def check_installed() -> None:
 
 
 def open_library() -> Any:
-    """The library with its functions declared, made silent. Errors: as `check_installed`, and where it does not load."""
+    """The library with its functions declared, made silent. Errors: as `check_installed`, and when it does not load."""
     check_installed()
     try:
         from xllamacpp import xllamacpp as extension  # type: ignore[import-untyped]
