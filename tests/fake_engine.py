@@ -97,7 +97,7 @@ class FakeEngine:
         for wanted in read.wanted:
             logits = self._logits(held.tokens[: start + wanted.position + 1]).astype(np.float64)
             row = (logits - logits.max() - np.log(np.exp(logits - logits.max()).sum())).astype(np.float32)
-            held.rows[wanted.position] = row
+            held.rows[wanted.position] = held.rows[wanted.position - len(read.tokens)] = row
             scores.append(_scores(row, wanted))
         return scores
 

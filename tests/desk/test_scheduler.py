@@ -272,3 +272,25 @@ def test_an_engine_that_opens_no_sequence_fails_the_answer(engine: FakeEngine) -
     scheduler.add(job)
     finish(scheduler)
     assert isinstance(job.result, EngineError)
+
+
+class RowJob(Job):
+    """Looks at the row of the last token it asked for, counted from the end."""
+
+    def write(
+        self, engine: Engine, sequence: int, held: int, others: Callable[[], int]
+    ) -> Generator[Read, list[Scores], Written]:
+        tokens = self.prompt[held:]
+        (scores,) = yield Read(sequence, tokens, (Wanted(len(tokens) - 1),))
+        self.rows = engine.row(sequence, -1)
+        self.seen.append(scores)
+        return Written([scores.argmax])
+
+
+def test_rows_are_found_from_the_end_also_of_a_prompt_read_in_parts(engine: FakeEngine) -> None:
+    scheduler = Scheduler(engine, tokens_per_call=5)
+    jobs = [RowJob(prompt=23), RowJob(prompt=11)]
+    for job in jobs:
+        scheduler.add(job)
+    finish(scheduler)
+    assert all(int(job.rows.argmax()) == job.seen[0].argmax for job in jobs)

@@ -98,6 +98,7 @@ def test_scores_and_row_agree(any_engine: Engine) -> None:
     sequence = any_engine.open()
     [[early, late]] = any_engine.run([Read(sequence, TOKENS, (Wanted(3, (4, 5)), Wanted(88, (), 3)))])
     row = any_engine.row(sequence, 3)
+    np.testing.assert_array_equal(row, any_engine.row(sequence, 3 - len(TOKENS)))
     assert row.shape == (320,)
     assert np.exp(row.astype(np.float64)).sum() == pytest.approx(1, abs=1e-5)
     assert early.argmax == row.argmax()

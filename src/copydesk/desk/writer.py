@@ -169,7 +169,7 @@ class Writer:
             if ahead.listed[number]:
                 path = (*self._written.tokens, *ahead.tokens[:index])
                 self._written.listed[path] = dict(zip(ahead.listed[number], score.listed, strict=True))
-            preference = self._choosing.prefer(score, partial(self._row, index), start + index)
+            preference = self._choosing.prefer(score, partial(self._row, index - ahead.open[-1] - 1), start + index)
             drafted = ahead.tokens[index] if index < len(ahead.tokens) else None
             chosen = preference.first
             if chosen.token != drafted:
@@ -213,5 +213,6 @@ class Writer:
         self._written.probabilities.update(dict.fromkeys(range(length, len(tokens)), 0.0))
         return False
 
-    def _row(self, index: int) -> np.ndarray:
-        return self._engine.row(self._sequence, len(self._unread) - 1 + index)
+    def _row(self, position: int) -> np.ndarray:
+        # Counted from the end: of a long prompt the last pass may have read only a part.
+        return self._engine.row(self._sequence, position)

@@ -77,8 +77,8 @@ class Engine(Protocol):
         """
 
     def row(self, sequence: int, position: int) -> np.ndarray:
-        """Float32 log-probabilities `[vocab_size]` at a position wanted in the sequence's last pass (an index into that
-        pass's tokens). Valid until the sequence's next pass, cut or release."""
+        """Float32 log-probabilities `[vocab_size]` at a position wanted in the sequence's last pass: an index into that
+        pass's tokens, a negative one counting from their end. Valid until the sequence's next pass, cut or release."""
 
     def cut(self, sequence: int, length: int) -> None:
         """Forget all tokens after the first `length`."""

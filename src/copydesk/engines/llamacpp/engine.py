@@ -107,7 +107,8 @@ class LlamaCppEngine:
                 read, wanted = reads[number], reads[number].wanted[which]
                 logits = self._network.logits(index)
                 scores[number] += score_rows(logits[None], normalizers_of(logits[None]), [wanted])
-                self._rows.setdefault(read.sequence, {})[wanted.position] = logits
+                rows = self._rows.setdefault(read.sequence, {})
+                rows[wanted.position] = rows[wanted.position - len(read.tokens)] = logits
                 self._borrowing.add(read.sequence)
         for read in reads:
             self._lengths[read.sequence] += len(read.tokens)

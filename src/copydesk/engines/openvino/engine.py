@@ -85,7 +85,8 @@ class OpenVinoEngine:
             raise
         result, begin = [], 0
         for read in reads:
-            self._last[read.sequence] = scored, {one.position: begin + i for i, one in enumerate(read.wanted)}
+            places = {one.position: begin + i for i, one in enumerate(read.wanted)}
+            self._last[read.sequence] = scored, places | {p - len(read.tokens): i for p, i in places.items()}
             result.append(scored.scores[begin : begin + len(read.wanted)])
             begin += len(read.wanted)
         return result
