@@ -15,7 +15,7 @@ from copydesk.desk.sites import Site
 _VALUE, _KEY, _IN_KEY, _IN_FREE, _IN_GROUNDED = range(5)
 """Outside of strings before a value or after it, and before a key; within a key, a free string, a grounded one."""
 _ESCAPES = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f", '"': '"', "\\": "\\", "/": "/"}
-_ESCAPED = frozenset(_ESCAPES.values())
+_ESCAPED = frozenset(_ESCAPES.values()) - {"/"}
 
 
 class _Container(NamedTuple):
@@ -140,7 +140,7 @@ def _in_grounded(place: Place, text: bytes, runs: Runs) -> tuple[Place, bytes] |
         size = 2 if byte == 0x5C else 1 if byte < 0x80 else 2 if byte < 0xE0 else 3 if byte < 0xF0 else 4
         part = text[begin : begin + size]
         if len(part) < size:
-            if not _may_go_on(part, runs, reached):
+            if not _may_go_on(part, runs, reached, least - length - 1):
                 return None
             return Place(_IN_GROUNDED, place.container, place.site, part, reached, length), b""
         character = _character(part)
@@ -174,9 +174,11 @@ def _character(part: bytes) -> str | None:
         return None
 
 
-def _may_go_on(part: bytes, runs: Runs, reached: Reached) -> bool:
+def _may_go_on(part: bytes, runs: Runs, reached: Reached, left: int) -> bool:
     """Whether a character or escape that may come next begins with these bytes."""
-    following = (other for character in runs.following(reached) for other in spellings(character))
-    if part == b"\\":
-        return any(character in _ESCAPED for character in following)
-    return any(character.encode().startswith(part) for character in following)
+    return any(
+        part == b"\\" if spelling in _ESCAPED else spelling.encode().startswith(part)
+        for character in runs.following(reached)
+        if runs.after(reached, character, left) is not None
+        for spelling in spellings(character)
+    )
