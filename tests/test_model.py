@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import pytest
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 import copydesk
 from copydesk import Answer, Failure, Model
@@ -69,11 +69,25 @@ def test_a_strict_class_and_an_alias_are_read_as_json(model: Model) -> None:
 
 
 def test_a_class_that_refuses_the_answer_is_an_error_that_says_so(model: Model) -> None:
-    with pytest.raises(AnswerError, match=r"Refusing refuses the answer .*no kind is good enough"):
+    with pytest.raises(AnswerError, match=r"Refusing refuses the answer .*: kind: .*no kind is good enough"):
         model.extract(TEXT, Refusing)
     (row,) = model.extract_many([TEXT], Refusing)
     assert isinstance(row, Failure)
     assert row.code == "invalid_answer"
+
+
+def test_a_validator_that_fails_by_itself_fails_its_row_only(model: Model) -> None:
+    class Failing(BaseModel):
+        kind: Literal["circle", "square"]
+
+        @model_validator(mode="after")
+        def divide(self) -> Self:
+            raise ZeroDivisionError("by no kind")
+
+    (row,) = model.extract_many([TEXT], Failing)
+    assert isinstance(row, Failure)
+    assert row.code == "invalid_answer"
+    assert "ZeroDivisionError: by no kind" in row.message
 
 
 def test_classify_is_the_news_task_by_default(model: Model) -> None:
@@ -190,7 +204,15 @@ def test_labels_that_are_no_choice_are_refused(model: Model, labels: Any) -> Non
     assert caught.value.code == "invalid_labels"
 
 
-@pytest.mark.parametrize("options", [{"temperature": -1}, {"seed": -1}, {"max_tokens": 0}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        *({"temperature": value} for value in (-1, "x", float("nan"))),
+        *({"seed": value} for value in (-1, 1.5, None)),
+        *({"max_tokens": value} for value in (0, 2.5)),
+        *({name: "no"} for name in ("truncate", "draft")),
+    ],
+)
 def test_senseless_options_are_refused_at_once(model: Model, options: Any) -> None:
     with pytest.raises(UsageError, match=next(iter(options))):
         model.extract(TEXT, **options)
@@ -203,8 +225,9 @@ def test_calls_of_the_other_kind_are_refused(model: Model) -> None:
         model.extract(TEXT, AGNEWS)
     with pytest.raises(UsageError, match="call extract"):
         model.classify(TEXT, ADDRESS)
-    with pytest.raises(UsageError, match="list of texts"):
-        model.extract_many(TEXT)
+    for texts in (TEXT, TEXT.encode(), {TEXT: 1}, 5):
+        with pytest.raises(UsageError, match=f"list of texts, not {type(texts).__name__}"):
+            model.extract_many(texts)  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="in_flight"):
         model.extract_many([TEXT], in_flight=0)
 
@@ -258,6 +281,12 @@ def test_cut_off_weights_are_refused(tiny_model: Path, tmp_path: Path) -> None:
 def test_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ModelError):
         copydesk.load(tmp_path / "none")
+
+
+@pytest.mark.parametrize("name", [5, b"x", ["x"]])
+def test_a_model_of_another_kind_is_refused(name: Any) -> None:
+    with pytest.raises(UsageError, match=f"a path or a name, not {type(name).__name__}"):
+        copydesk.load(name)
 
 
 def test_a_gguf_file_is_loaded_with_the_tokenizer_beside_it(tmp_path: Path) -> None:

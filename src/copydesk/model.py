@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 import logging
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from functools import cache, partial
+from numbers import Integral, Real
 from os import PathLike, fspath
-from types import TracebackType
+from types import TracebackType, UnionType
 from typing import Any, Literal, Self, TypedDict, TypeVar, Unpack, overload
 
 from pydantic import BaseModel, ValidationError
@@ -60,6 +61,16 @@ class Options(TypedDict, total=False):
     """Default True. Draft an extraction before the model reads it: faster, and the answer is the same."""
     prediction: Any
     """Your own guess at an extraction, as a value or as JSON text: a draft that goes before others. Default none."""
+
+
+_KINDS: Mapping[str, tuple[type | UnionType, str]] = {
+    "temperature": (Real, "a number"),
+    "seed": (Integral, "a whole number"),
+    "max_tokens": (Integral | None, "a whole number or None"),
+    "truncate": (bool, "True or False"),
+    "draft": (bool, "True or False"),
+}
+"""What an option's value is an instance of."""
 
 
 class Model:
@@ -222,16 +233,18 @@ class Model:
     def _submit(self, task: Task, text: str, options: Options) -> Future[Answer[Any]]:
         if not isinstance(text, str):
             raise TextError(f"A text is a str, not {type(text).__name__}.", code="invalid_text")
-        return self._desk.submit(Request(task=task, text=text, **options))
+        return self._desk.submit(_request(task, text, options))
 
     def _many(
         self, texts: Iterable[str | Failure], task: Task, in_flight: int, options: Options
     ) -> Iterator[Answer[Any] | Failure]:
-        if isinstance(texts, str):
-            raise UsageError("Give a list of texts, not one text; for one text there are extract and classify.")
+        if isinstance(texts, str | bytes | Mapping) or not isinstance(texts, Iterable):
+            raise UsageError(
+                f"Give a list of texts, not {type(texts).__name__}; for one text there are extract and classify."
+            )
         if in_flight < 1:
             raise UsageError(f"in_flight must be at least 1, got {in_flight}.")
-        Request(task=task, text="", **options)  # senseless options are refused here, not by the first row
+        _request(task, "", options)  # senseless options are refused here, not by the first row
         return in_order(
             texts,
             lambda text: self._submit(task, text, options),
@@ -259,7 +272,10 @@ def load(
     given: what is learned of them is kept on this machine, under `COPYDESK_HOME`, until `copydesk doctor --forget`.
     Errors: `ModelError` (not found, incomplete, unsupported), `EngineError` (missing, unfit), `UsageError`.
     """
-    path = resolve(None if model is None else fspath(model))
+    name = fspath(model) if isinstance(model, PathLike) else model
+    if not isinstance(name, str | None):
+        raise UsageError(f"A model is a path or a name, not {type(name).__name__}.")
+    path = resolve(name)
     tokenizer = Tokenizer(path if path.is_dir() else path.parent)
     loaded = load_engine(engine, path, bits=bits, context_length=context_length, threads=threads)
     drafting = _drafting(learn=learn) if draft else None
@@ -282,6 +298,15 @@ def _warn_once(message: str) -> None:
     _log.warning(message)
 
 
+def _request(task: Task, text: str, options: Options) -> Request:
+    """Errors: `UsageError` for options of a wrong kind or senseless ones."""
+    for option, value in options.items():
+        kind, words = _KINDS.get(option, (object, ""))
+        if not isinstance(value, kind):
+            raise UsageError(f"{option} is {words}, not {value!r}.")
+    return Request(task=task, text=text, **options)
+
+
 async def _awaited(future: Future[Answer[Any]]) -> Answer[Any]:
     import asyncio  # 20 ms, which a command need not spend
 
@@ -296,9 +321,18 @@ def _typed(answer: Answer[Any], task: Task) -> Answer[Any]:
     try:
         # As JSON rather than as a dict: a strict class takes a date's or an enum's text only from JSON.
         return replace(answer, value=model.model_validate_json(json.dumps(answer.value)))
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
+    except Exception as error:  # pydantic's own, and whatever a validator of the class raises
         raise AnswerError(
-            f"{model.__name__} refuses the answer {json.dumps(answer.value, ensure_ascii=False)}: {first['msg']}. "
-            "A rule that the schema itself states (pattern, enum, bounds) is kept while answering."
+            f"{model.__name__} refuses the answer {json.dumps(answer.value, ensure_ascii=False)}: {_reason(error)}. "
+            "Only rules that the JSON Schema states are kept while answering: state this one there "
+            "(pattern, enum, bounds), or check it afterwards."
         ) from error
+
+
+def _reason(error: Exception) -> str:
+    """What is wrong with a value, and in which field."""
+    if not isinstance(error, ValidationError):
+        return f"{type(error).__name__}: {error}"
+    first = error.errors(include_url=False, include_input=False)[0]
+    field = ".".join(map(str, first["loc"]))
+    return f"{field}: {first['msg']}" if field else first["msg"]

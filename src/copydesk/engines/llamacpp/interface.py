@@ -93,7 +93,7 @@ _FUNCTIONS: dict[str, tuple[Any, ...]] = {
 
 
 def check_installed() -> None:
-    """Errors: `EngineError`: `missing_extra` when it is not there, `engine_unavailable` when it is not the one known."""
+    """Errors: `EngineError`, `missing_extra` when it is not there, `engine_unavailable` when it is another version."""
     try:
         installed = version("xllamacpp")
     except PackageNotFoundError as error:
