@@ -72,6 +72,13 @@ class TestExtract:
         assert line["usage"]["completion_tokens"] >= line["passes"] > 1
         assert {"verified", "draft", "accepted", "model", "engine", "ms", "confidence"} <= set(line)
 
+    def test_drafts_unless_told_otherwise_and_says_the_same(self, run: Run) -> None:
+        _, (drafted,), _ = run("extract", "--details", "--no-learn", TEXT)
+        _, (plain,), _ = run("extract", "--details", "--no-draft", TEXT)
+        assert drafted["value"] == plain["value"]
+        assert (drafted["draft"], plain["draft"], plain["accepted"]) == ("rules", None, None)
+        assert 0 <= drafted["accepted"] <= 1
+
     def test_takes_a_schema_file_and_a_class(self, run: Run, choice: str, tmp_path: Path) -> None:
         assert run("extract", "--schema", choice, TEXT)[1][0]["kind"] in {"a", "b"}
         module = tmp_path / "colours_of_a_test.py"
@@ -195,6 +202,21 @@ class TestUsage:
         assert "copydesk" in err
         assert "Traceback" not in err
 
+    @pytest.mark.parametrize(
+        ("option", "value", "message"),
+        [
+            ("--max-tokens", "x", "'x' is no whole number"),
+            ("--seed", "1.5", "'1.5' is no whole number"),
+            ("--temperature", "hot", "'hot' is no number"),
+            ("--temperature", "nan", "must lie between 0 and 100"),
+        ],
+    )
+    def test_a_value_that_is_no_number_is_named(
+        self, option: str, value: str, message: str, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        assert cli.main(["extract", option, value, "text"]) == 2
+        assert f"argument {option}: {message}" in capsys.readouterr().err
+
     def test_version(self, capsys: pytest.CaptureFixture[str]) -> None:
         assert cli.main(["--version"]) == 0
         assert capsys.readouterr().out == f"copydesk {__version__}\n"
@@ -232,7 +254,8 @@ class TestModels:
         (tmp_path / "file").touch()
         monkeypatch.setenv("COPYDESK_HOME", str(tmp_path / "file" / "home"))
         code, lines, err = run("extract", "--schema", choice, TEXT)
-        assert (code, len(lines), err) == (0, 1, "")
+        assert (code, len(lines)) == (0, 1)
+        assert "is not kept" in only_line(err)
         code, (report,), err = run("doctor")
         assert (code, report["folders"][0]["writable"]) == (0, False)
         assert str(tmp_path / "file" / "home") in only_line(err)
@@ -277,13 +300,24 @@ class TestEval:
         assert (code, lines) == (2, [])
         assert "line 1" in only_line(err)
 
-    def test_errors_that_cannot_be_written_are_a_failure(self, run: Run, tmp_path: Path) -> None:
+    def test_errors_that_cannot_be_written_are_told_before_anything_is_answered(
+        self, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         (tmp_path / "gold.jsonl").write_text('{"text": "a", "label": 0}\n')
-        code, _, err = run(
+        monkeypatch.setattr(cli, "_load", None)
+        code, lines, err = run(
             "eval", str(tmp_path / "gold.jsonl"), "--task", "agnews", "--errors", str(tmp_path / "no" / "out")
         )
-        assert code == 1
-        only_line(err)
+        assert (code, lines) == (2, [])
+        assert "No such file" in only_line(err)
+
+    @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a device of Linux")
+    def test_figures_are_printed_though_the_errors_do_not_fit_the_disk(self, run: Run, tmp_path: Path) -> None:
+        gold = tmp_path / "gold.jsonl"
+        gold.write_text("".join(json.dumps({"text": "a", "label": label}) + "\n" for label in AGNEWS_LABELS))
+        code, (figures,), err = run("eval", str(gold), "--task", "agnews", "--errors", "/dev/full")
+        assert (code, figures["n"]) == (1, 4)
+        assert "No space left" in only_line(err)
 
 
 class TestProcess:
@@ -336,6 +370,14 @@ class TestProcess:
         assert done.returncode == 3
         assert json.loads(done.stdout)["error"]["code"] == "invalid_text"
         only_line(done.stderr.decode())
+
+    @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a device of Linux")
+    def test_messages_that_nobody_can_read_keep_no_data_back(self, tiny_model: Path, choice: str) -> None:
+        with open("/dev/full", "wb") as full:
+            process = start(tiny_model, "extract", "--schema", choice, "", TEXT, stderr=full)
+            out, _ = process.communicate(timeout=30)
+        assert process.returncode == 3
+        assert ["error" in json.loads(line) for line in out.splitlines()] == [True, False]
 
     def test_closed_output_is_said(self, tiny_model: Path) -> None:
         command = f"{sys.executable} -m copydesk extract text --model {tiny_model} >&-"

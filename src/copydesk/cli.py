@@ -101,15 +101,19 @@ def _eval(arguments: argparse.Namespace) -> int:
 
     task = _classification(arguments) if arguments.labels or arguments.task == "agnews" else _extraction(arguments)
     gold = read_gold(arguments.gold, task)
+    if arguments.errors:
+        _check_writable(arguments.errors)  # now rather than after all the rows
     with _load(arguments) as model:
         report = evaluate(model, task, gold, seed=arguments.seed, in_flight=arguments.parallel)
+    output.put(report.figures)
     if arguments.errors:
         _write_lines(arguments.errors, report.errors)
-    output.put(report.figures)
     return DONE
 
 
 def _doctor(arguments: argparse.Namespace) -> int:
+    if arguments.forget:
+        return _forget()
     from copydesk.doctor import examine
 
     report = examine(arguments.model, arguments.engine)
@@ -118,6 +122,17 @@ def _doctor(arguments: argparse.Namespace) -> int:
             output.say(f"{folder['path']} cannot be written: {folder['why']}.")
     output.put(report, indented=sys.stdout.isatty())
     return FAILED if "error" in report["chosen"] else DONE
+
+
+def _forget() -> int:
+    from copydesk.drafting.tagger.draft import forget
+    from copydesk.home import home
+
+    try:
+        output.put({"forgotten": forget(home())})
+    except OSError as error:
+        raise CopydeskError(f"{error.filename or home()} cannot be deleted: {error.strerror or error}.") from error
+    return DONE
 
 
 def _export(arguments: argparse.Namespace) -> int:
@@ -164,7 +179,14 @@ def _classification(arguments: argparse.Namespace) -> Task:
 def _load(arguments: argparse.Namespace) -> Model:
     from copydesk.model import load
 
-    return load(arguments.model, engine=arguments.engine)
+    return load(arguments.model, engine=arguments.engine, draft=not arguments.no_draft, learn=not arguments.no_learn)
+
+
+def _check_writable(path: Path) -> None:
+    try:
+        path.open("a").close()
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror or error}.") from error
 
 
 def _write_lines(path: Path, rows: Iterable[Any]) -> None:
@@ -208,9 +230,13 @@ def _parser() -> argparse.ArgumentParser:
     evaluation.add_argument(
         "--parallel", type=_count, default=1, metavar="N", help="rows in flight (default: 1, an idle desk's latency)"
     )
+    _add_drafting(evaluation)
     _add_seed(evaluation)
 
-    _command(commands, "doctor", _doctor, "print the hardware, engines, models and folders, and what would be chosen")
+    doctor = _command(
+        commands, "doctor", _doctor, "print the hardware, engines, models and folders, and what would be chosen"
+    )
+    doctor.add_argument("--forget", action="store_true", help="instead delete all that was learned from answers")
 
     export = _command(commands, "export", _export, "write the model in another format")
     export.add_argument("--format", choices=["hf"], required=True, help="hf: a Hugging Face folder with bf16 weights")
@@ -247,9 +273,7 @@ def _add_labels(group: argparse._MutuallyExclusiveGroup) -> None:
 
 def _add_answering(command: argparse.ArgumentParser) -> None:
     command.add_argument("--details", action="store_true", help="the whole answer: spans, confidences, passes, usage")
-    command.add_argument(
-        "--no-draft", action="store_true", help="one pass for every open token; the answer is the same"
-    )
+    _add_drafting(command)
     command.add_argument("--truncate", action="store_true", help="cut a text that does not fit at a sentence end")
     command.add_argument("--max-tokens", type=_count, metavar="N", help="longest answer, in tokens")
     command.add_argument(
@@ -258,24 +282,44 @@ def _add_answering(command: argparse.ArgumentParser) -> None:
     _add_seed(command)
 
 
+def _add_drafting(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--no-draft", action="store_true", help="one pass for every open token; the answer is the same"
+    )
+    command.add_argument(
+        "--no-learn", action="store_true", help="learn nothing from the answers that would make later ones faster"
+    )
+
+
 def _add_seed(command: argparse.ArgumentParser) -> None:
     command.add_argument("--seed", type=_seed, default=0, metavar="N", help="of sampling (default: 0)")
 
 
+def _whole(written: str) -> int:
+    try:
+        return int(written)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{written!r} is no whole number") from None
+
+
 def _count(written: str) -> int:
-    if (count := int(written)) < 1:
+    if (count := _whole(written)) < 1:
         raise argparse.ArgumentTypeError("must be at least 1")
     return count
 
 
 def _seed(written: str) -> int:
-    if (seed := int(written)) < 0:
+    if (seed := _whole(written)) < 0:
         raise argparse.ArgumentTypeError("must not be negative")
     return seed
 
 
 def _temperature(written: str) -> float:
-    if not 0 <= (temperature := float(written)) <= 100:
+    try:
+        temperature = float(written)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{written!r} is no number") from None
+    if not 0 <= temperature <= 100:
         raise argparse.ArgumentTypeError("must lie between 0 and 100")
     return temperature
 
