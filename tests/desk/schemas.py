@@ -27,7 +27,7 @@ def _strings(draw: st.DrawFn) -> Any:
         schema["pattern"] = draw(_PATTERNS)
     if kind == "format":
         schema["format"] = draw(_FORMATS)
-    return schema
+    return schema | draw(st.sampled_from([{}, {}, {}, {"grounded": True}, {"grounded": "runs"}]))
 
 
 @st.composite

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from copydesk.desk.desk import Desk
 from copydesk.desk.request import Request
 from copydesk.drafting.controller import Costs
-from copydesk.errors import LengthError, SchemaError
+from copydesk.errors import AnswerError, LengthError, SchemaError
 from copydesk.models.tokenizer import Tokenizer
 from copydesk.tasks.prompt import render_prompt
 from copydesk.types import Answer, Draft, Schema, Task
@@ -106,7 +106,7 @@ def answered(future: Future[Answer[Any]]) -> Answer[Any] | None:
     """The answer; None for a named refusal."""
     try:
         return future.result(60)
-    except (SchemaError, LengthError) as error:
+    except (AnswerError, LengthError, SchemaError) as error:
         event(f"{error.code}: {str(error)[:24]}")
         return None
 

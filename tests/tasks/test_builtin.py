@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copydesk.tasks.builtin import ADDRESS, AGNEWS, address, agnews
+from copydesk.types import Schema
 
 
 def test_the_address_task_asks_for_its_six_fields() -> None:
@@ -18,6 +19,17 @@ def test_the_address_task_takes_some_fields_in_another_order() -> None:
     assert task.instruction == "提取收件人，输出JSON：phone, city"
     assert task.schema is not None
     assert list(task.schema.json["properties"]) == ["phone", "city"]
+
+
+def test_what_is_copied_is_grounded_unless_the_caller_asks_for_more_than_text() -> None:
+    assert ADDRESS.grounded == {"specific_location": "runs", "name": "run", "phone": "run"}
+    assert address(["city", "name"]).grounded == {"name": "run"}
+    fields = {
+        "name": {"anyOf": [{"type": "string"}, {"type": "null"}]},
+        "phone": {"type": "string", "pattern": "^1[0-9]{10}$"},
+        "specific_location": {"type": ["string", "integer"]},
+    }
+    assert address(list(fields), Schema({"properties": fields})).grounded == {"name": "run"}
 
 
 def test_the_news_task_keeps_its_instruction_whatever_the_order_of_its_labels() -> None:

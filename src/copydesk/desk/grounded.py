@@ -106,12 +106,15 @@ class GroundedState:
 
     def allows(self, token: int) -> bool:
         """Whether a token is legal here."""
-        return self._after(token) is not None and self._state.allows(token)
+        return self._state.allows(token) and self._after(token) is not None
 
     def accept(self, token: int) -> bool:
         """Append a token if it is legal; returns whether it was."""
+        if not self._state.accept(token):
+            return False
         place = self._after(token)
-        if place is None or not self._state.accept(token):
+        if place is None:
+            self._state.rewind(1)
             return False
         self._passed.append(place)
         return True

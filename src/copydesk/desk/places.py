@@ -53,7 +53,10 @@ def start(site: Site | None) -> Place:
 
 
 def after(place: Place, text: bytes, runs: Runs) -> Place | None:
-    """The place after more text of an answer; None if it fills a grounded value with what the source does not hold."""
+    """The place after more text of an answer; None if it fills a grounded value with what the source does not hold.
+
+    Only for text that the grammar allows.
+    """
     while text:
         if place.mode == _IN_GROUNDED:
             found = _in_grounded(place, text, runs)

@@ -5,11 +5,15 @@ Their instructions are part of the training data: changing a character here mean
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from copydesk.types import Json, Schema, Task
+from copydesk.types import Grounding, Json, Schema, Task
 
 ADDRESS_FIELDS = ("province", "city", "district", "specific_location", "name", "phone")
+ADDRESS_GROUNDED: Mapping[str, Grounding] = {"specific_location": "runs", "name": "run", "phone": "run"}
+"""The fields that are copied; divisions are often completed or inferred."""
+_CONSTRAINTS = frozenset({"pattern", "format", "enum", "const", "minLength", "$ref", "allOf", "oneOf", "not"})
 AGNEWS_LABELS = ("World", "Sports", "Business", "Sci/Tech")
 
 
@@ -18,10 +22,15 @@ def address(fields: Sequence[str] = ADDRESS_FIELDS, schema: Schema | None = None
 
     `schema` is the caller's own with the same keys; by default every field is a required plain string.
     """
+    schema = schema or Schema(_strings(fields))
+    properties = schema.json["properties"]
     return Task(
         name="address",
         instruction="提取收件人，输出JSON：" + ", ".join(fields),
-        schema=schema or Schema(_strings(fields)),
+        schema=schema,
+        grounded={
+            name: kind for name, kind in ADDRESS_GROUNDED.items() if name in fields and _is_free(properties[name])
+        },
         builtin=True,
     )
 
@@ -34,6 +43,14 @@ def agnews(labels: Sequence[str] = AGNEWS_LABELS) -> Task:
         labels=tuple(labels),
         builtin=True,
     )
+
+
+def _is_free(field: Any) -> bool:
+    """Whether any text will do: what a caller's own constraint asks for may have to be written otherwise."""
+    if not isinstance(field, Mapping) or set(field) & _CONSTRAINTS:
+        return False
+    branches = [branch for branch in field.get("anyOf", ()) if branch != {"type": "null"}]
+    return all(map(_is_free, branches)) if branches else field.get("type") == "string"
 
 
 def _strings(fields: Sequence[str]) -> Json:
