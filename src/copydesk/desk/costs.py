@@ -11,11 +11,12 @@ from collections.abc import Callable
 from copydesk.drafting.controller import Costs
 from copydesk.engines.protocol import Engine, Read, Wanted
 
-_TOKENS = (1, 8, 32, 64)
+_TOKENS = (1, 8, 32)
+"""Larger passes follow from these."""
 _SECONDS = 0.25
-"""Once this is spent, no more is measured: on a slow engine the larger passes follow from the smaller ones."""
+"""Once this is spent, no more is measured."""
 _SHORT = 0.02
-"""Seconds: passes as short as this are measured twice, for the first of a size may have to be prepared for."""
+"""Seconds: passes as short as this are measured again, for the first of a size may have to be prepared for."""
 
 
 def measure(engine: Engine, *, clock: Callable[[], float] = time.perf_counter) -> Costs:
@@ -29,6 +30,9 @@ def measure(engine: Engine, *, clock: Callable[[], float] = time.perf_counter) -
         table[tokens] = _seconds(engine, tokens, clock)
         if table[tokens] < _SHORT:
             table[tokens] = min(table[tokens], _seconds(engine, tokens, clock))
+    least = float("inf")
+    for tokens in sorted(table, reverse=True):  # one that took longer than a larger one was held up by something else
+        least = table[tokens] = min(least, table[tokens])
     return Costs.measured(table)
 
 
