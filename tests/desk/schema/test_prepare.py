@@ -42,6 +42,7 @@ def test_a_plain_object_is_closed_and_its_strings_are_bounded() -> None:
     ("schema", "result"),
     [
         ({"type": "string", "maxLength": 7}, {"type": "string", "maxLength": 7}),
+        ({"type": "string", "maxLength": 10**12}, {"type": "string", "maxLength": 10**9}),
         ({"type": "string", "minLength": 300}, {"type": "string", "minLength": 300, "maxLength": 600}),
         ({"type": "boolean"}, {"type": "boolean"}),
         ({"const": 1.0}, {"enum": [1]}),
@@ -149,6 +150,7 @@ def test_a_chain_longer_than_the_usual_depth_is_followed() -> None:
         ({"minProperties": 3, "type": "object"}, "minProperties", "#"),
         ({"patternProperties": {"a": {}, "b": {}}, "type": "object"}, "patternProperties", "#"),
         ({"minimum": 10**19, "type": "integer"}, "minimum", "#"),
+        ({"items": {"minLength": 10**12}}, "minLength", "#/items"),
         ({"enum": ["\x01"]}, "enum", "#"),
         ({"$dynamicRef": "#x"}, "$dynamicRef", "#"),
         ({"a/b": 1, "properties": {"a/b~c": {"contains": {}}}}, "contains", "#/properties/a~1b~0c"),

@@ -40,6 +40,14 @@ class Cases:
             cases = _product(cases, self._of_node(node))
         return cases
 
+    def follow(self, node: Node) -> Node:
+        """The node that a node's `$ref` names."""
+        return self._document.follow(node)
+
+    def is_too_deep(self, node: Node) -> bool:
+        """Whether a node lies so far into recursive definitions that it is given up."""
+        return node.depth > self._depth
+
     def _of_node(self, node: Node) -> list[Conjunction]:
         if node not in self._done:
             self._done[node] = self._worked_out(node)
@@ -49,7 +57,7 @@ class Cases:
         check(node.schema, node.path)
         if node.schema is True:
             return [Conjunction(node.path)]
-        if node.schema is False or node.depth > self._depth:
+        if node.schema is False or self.is_too_deep(node):
             return []
         schema = node.schema
         cases = [Conjunction(node.path)]
@@ -58,7 +66,7 @@ class Cases:
         plain: list[Conjunction] | None = [said]
         for keyword in schema:  # in the order written, for that is the order of an answer's keys
             if keyword == "$ref":
-                cases = _product(cases, self._of_node(self._document.follow(node)))
+                cases = _product(cases, self._of_node(self.follow(node)))
             elif keyword == "allOf":
                 for index in range(len(schema["allOf"])):
                     cases = _product(cases, self._of_node(node.child("allOf", index)))

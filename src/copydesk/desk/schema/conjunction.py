@@ -16,7 +16,7 @@ from itertools import chain
 from typing import Any
 
 from copydesk.desk.schema.document import FORBIDDEN, Node
-from copydesk.desk.schema.keywords import TYPES, types, unsupported
+from copydesk.desk.schema.keywords import LARGEST_COUNT, TYPES, types, unsupported
 
 Nodes = tuple[Node, ...]
 """Schema nodes that hold at once."""
@@ -180,6 +180,9 @@ def _both_choices(left: tuple[Any, ...] | None, right: tuple[Any, ...] | None) -
 
 def _limits(schema: Mapping[str, Any]) -> dict[str, float]:
     limits = {name: schema[name] for name in _LIMITS if name in schema and not isinstance(schema[name], bool)}
+    for name in ("maxLength", "maxItems", "maxProperties"):
+        if name in limits:
+            limits[name] = min(limits[name], LARGEST_COUNT)
     for name, inclusive in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
         if schema.get(name) is True and inclusive in limits:  # draft 4
             limits[name] = limits.pop(inclusive)

@@ -43,6 +43,8 @@ _SHAPES: Mapping[str, type | tuple[type, ...]] = {
     "$ref": str,
 }
 _COUNTS = ("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties")
+LARGEST_COUNT = 10**9
+"""No answer is as long: a higher upper bound bounds nothing."""
 _NUMBERS = ("minimum", "maximum", "multipleOf")
 
 
@@ -61,6 +63,8 @@ def check(schema: Any, path: str) -> None:
     for keyword in _COUNTS:
         if keyword in schema and (not _is_number(schema[keyword]) or schema[keyword] < 0 or schema[keyword] % 1):
             raise invalid(f"{keyword} must be a whole number from 0 up, not {_shown(schema[keyword])}", path)
+        if keyword.startswith("min") and schema.get(keyword, 0) > LARGEST_COUNT:
+            raise unsupported(keyword, path, f"no answer is longer than {LARGEST_COUNT}")
     for keyword in _NUMBERS:
         if keyword in schema and not _is_number(schema[keyword]):
             raise invalid(f"{keyword} must be a number, not {_shown(schema[keyword])}", path)

@@ -14,9 +14,10 @@ from copydesk.desk.schema.bounds import Bounds
 from copydesk.desk.schema.cases import Cases
 from copydesk.desk.schema.conjunction import Conjunction, Nodes
 from copydesk.desk.schema.conjunction import key as value_key
-from copydesk.desk.schema.document import Document
-from copydesk.desk.schema.keywords import invalid
+from copydesk.desk.schema.contradiction import Contradictions
+from copydesk.desk.schema.document import Document, Node
 from copydesk.desk.schema.objects import Objects
+from copydesk.errors import SchemaError
 from copydesk.types import Json
 
 _DEPTHS = (6, 24)
@@ -39,7 +40,7 @@ def prepare(schema: Any, bounds: Bounds) -> Json:
         prepared = preparation.of((document.root,))
         if prepared is not None:
             return _shared(prepared)
-    raise invalid("nothing satisfies all of it at once", "#")
+    raise preparation.contradiction(document.root)
 
 
 class _Preparation:
@@ -62,6 +63,10 @@ class _Preparation:
                 return self._anything(_ANY_DEPTH)
             branches += [self._typed(case, kind) for kind in _ordered(case)]
         return _any_of([branch for branch in branches if branch is not None])
+
+    def contradiction(self, root: Node) -> SchemaError:
+        """Why nothing satisfies the document."""
+        return Contradictions(self._cases, self.of).error(root)
 
     def _typed(self, case: Conjunction, kind: str) -> Json | None:
         identity = (kind, _identity(case))
