@@ -20,9 +20,10 @@ _LONG_HALF_LIFE = 2048.0
 """The same in comparisons, which are in characters."""
 _BEFORE_ANY = (20.0, 1.0)
 """Tokens that stood and that fell, as if seen, before any was."""
-_CREDIT = 4.0
-"""Passes of one token that drafts may cost at first."""
-_MOST_CREDIT = (8.0, 4.0)
+_CREDIT = 32.0
+"""Passes of one token that drafts may cost at first: a few whole drafts, for most processes answer but a few texts and
+costs are measured roughly; of the 200 answers of the worst case it is less than half a percent."""
+_MOST_CREDIT = (40.0, 4.0)
 """What good drafts may save up for others, in such passes: so many, and so many for each answer in progress."""
 _ALLOWANCE = 0.02
 """The share of all passes that drafts may cost more than they bring."""
