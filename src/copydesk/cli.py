@@ -135,6 +135,24 @@ def _forget() -> int:
     return DONE
 
 
+def _bench_drafts(arguments: argparse.Namespace) -> int:
+    from copydesk.bench.drafts import PAGE, QUICK, Bench, Sizes
+
+    bench = Bench(
+        data=arguments.data,
+        model=arguments.model,
+        engine=arguments.engine,
+        wide=arguments.wide,
+        gguf=arguments.gguf,
+        llama_server=arguments.llama_server,
+        sizes=QUICK if arguments.quick else Sizes(),
+        seed=arguments.seed,
+    )
+    usual = PAGE if PAGE.parent.is_dir() and not arguments.quick else None
+    output.put(bench.run(arguments.out or usual))
+    return DONE
+
+
 def _export(arguments: argparse.Namespace) -> int:
     from copydesk.models.resolve import resolve
     from copydesk.training.export import export_hugging_face
@@ -238,6 +256,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     doctor.add_argument("--forget", action="store_true", help="instead delete all that was learned from answers")
 
+    bench = commands.add_parser("bench", help="measure beside other engines", allow_abbrev=False)
+    _add_drafts_bench(bench.add_subparsers(required=True, metavar="WHAT"))
+
     export = _command(commands, "export", _export, "write the model in another format")
     export.add_argument("--format", choices=["hf"], required=True, help="hf: a Hugging Face folder with bf16 weights")
     export.add_argument("folder", type=Path, metavar="DIR", help="the folder to write")
@@ -256,6 +277,17 @@ def _command(
     if name != "export":
         command.add_argument("--engine", default="auto", metavar="NAME", help="auto, openvino or llamacpp")
     return command
+
+
+def _add_drafts_bench(benches: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    bench = _command(benches, "drafts", _bench_drafts, "print what drafts bring, beside none and beside llama.cpp")
+    bench.add_argument("--data", type=Path, required=True, metavar="DIR", help="holds address/*.jsonl and qwen3/")
+    bench.add_argument("--wide", type=Path, metavar="DIR", help="the model in Qwen3-0.6B's shape (default: made)")
+    bench.add_argument("--gguf", type=Path, metavar="FILE", help="the same as GGUF (made if it is not there)")
+    bench.add_argument("--llama-server", type=Path, metavar="PATH", help="llama.cpp's fastest build, beside its wheel")
+    bench.add_argument("--out", type=Path, metavar="FILE", help="page for the table (default: docs/benchmarks.md)")
+    bench.add_argument("--quick", action="store_true", help="once and with few lines, to rehearse; no default page")
+    _add_seed(bench)
 
 
 def _add_texts(command: argparse.ArgumentParser) -> None:

@@ -44,6 +44,8 @@ class Sizes:
 
 QUICK = Sizes(repeats=1, passes=24, latency=4, throughput=100, worst=24, warm_up=2)
 IN_FLIGHT = 64
+PAGE = Path("docs/benchmarks.md")
+"""Where the table goes by default, if there is such a folder."""
 
 
 @dataclass(frozen=True, slots=True)
