@@ -23,6 +23,8 @@ from copydesk.types import Answer, Failure
 if TYPE_CHECKING:
     from copydesk.model import Model
 
+_MOST_SECONDS = 3600
+"""After which a process is given up: a measurement takes minutes."""
 Mode = Literal["drafted", "undrafted", "hostile"]
 
 
@@ -60,13 +62,17 @@ class Done:
 def done(work: Work) -> Done:
     """Do `work` in a new process. Errors: `CopydeskError` with what the process said when it failed."""
     with tempfile.TemporaryDirectory(prefix="copydesk-bench-") as home:
-        process = subprocess.run(
-            [sys.executable, "-m", "copydesk.bench.work"],
-            input=json.dumps(asdict(work)),
-            capture_output=True,
-            encoding="utf-8",
-            env=os.environ | {"COPYDESK_HOME": home},
-        )
+        try:
+            process = subprocess.run(
+                [sys.executable, "-m", "copydesk.bench.work"],
+                input=json.dumps(asdict(work)),
+                capture_output=True,
+                encoding="utf-8",
+                env=os.environ | {"COPYDESK_HOME": home},
+                timeout=_MOST_SECONDS,
+            )
+        except subprocess.TimeoutExpired as error:
+            raise CopydeskError(f"a measured process took more than {_MOST_SECONDS} s") from error
     if process.returncode:
         raise CopydeskError(f"a measured process failed: {process.stderr.strip() or process.returncode}")
     return TypeAdapter(Done).validate_json(process.stdout)
