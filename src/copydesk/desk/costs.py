@@ -1,6 +1,7 @@
-"""What passes cost on an engine, measured by a few of them: how much dearer a pass is that reads a draft as well.
+"""What passes cost on an engine: measured by a few of them at the start, and from then on by those that answers take.
 
-Knows nothing of what drafts are worth.
+A pass is dearer where it reads a draft as well; how much, no table could say, for it depends on the machine and on what
+else that is doing. Knows nothing of what drafts are worth.
 """
 
 from __future__ import annotations
@@ -11,33 +12,72 @@ from collections.abc import Callable
 from copydesk.drafting.controller import Costs
 from copydesk.engines.protocol import Engine, Read, Wanted
 
-_TOKENS = (1, 8, 32)
-"""Larger passes follow from these."""
+_SIZES = (1, 8, 32, 64, 128, 256, 512, 1024, 2048, 4096)
+"""Tokens in a pass that are told apart: each stands for itself and down to three quarters of it."""
+_AT_FIRST = (1, 32, 1, 8, 1)
+"""Passes that are made only to be measured. Small ones come between, for after themselves they are unduly fast."""
 _SECONDS = 0.25
-"""Once this is spent, no more is measured."""
-_SHORT = 0.02
-"""Seconds: passes as short as this are measured again, for the first of a size may have to be prepared for."""
+"""Once this is spent, no more such passes are made."""
+_WEIGHT = 0.1
+"""Of what was seen last."""
+_OUTLIER = 4.0
+"""Passes that take so many times as long as usual were held up: they count as no longer than that."""
+_EVERY = 8
+"""Passes after which the costs are worked out anew."""
 
 
-def measure(engine: Engine, *, clock: Callable[[], float] = time.perf_counter) -> Costs:
-    """The costs of passes that score all tokens they read. Errors: `EngineError`."""
-    started = clock()
-    table: dict[int, float] = {}
-    _seconds(engine, 1, clock)  # an engine's very first pass says nothing
-    for tokens in _TOKENS:
-        if tokens > engine.context_length or (len(table) > 1 and clock() - started > _SECONDS):
-            break
-        table[tokens] = _seconds(engine, tokens, clock)
-        if table[tokens] < _SHORT:
-            table[tokens] = min(table[tokens], _seconds(engine, tokens, clock))
-    least = float("inf")
-    for tokens in sorted(table, reverse=True):  # one that took longer than a larger one was held up by something else
-        least = table[tokens] = min(least, table[tokens])
-    return Costs.measured(table)
+class Meter:
+    """Mean durations of passes by how many tokens they read."""
+
+    def __init__(self) -> None:
+        self._seconds: dict[int, float] = {}
+        self._seen: dict[int, int] = {}
+        self._count = 0
+
+    def measure(self, engine: Engine, *, clock: Callable[[], float] = time.perf_counter) -> None:
+        """Make a few passes. Errors: `EngineError`."""
+        started = clock()
+        for number, tokens in enumerate(_AT_FIRST):
+            if tokens > engine.context_length or (number > 2 and clock() - started > _SECONDS):
+                continue
+            seconds = _seconds(engine, tokens, clock)
+            if number:  # an engine's very first pass says nothing
+                self.took(tokens, seconds)
+
+    def took(self, tokens: int, seconds: float) -> bool:
+        """Take note of a pass, or of several in one engine call; returns whether it is time to look at `costs`."""
+        size = next((size for size in _SIZES if tokens <= size), None)
+        if size is None or 4 * tokens < 3 * size:
+            return False
+        seen = self._seen.get(size, 0)
+        if seen == 0:
+            self._seconds[size] = seconds
+        elif seen == 1:  # the first of a size may have had to be prepared for
+            self._seconds[size] = min(self._seconds[size], seconds)
+        else:
+            usual = self._seconds[size]
+            self._seconds[size] += _WEIGHT * (min(seconds, _OUTLIER * usual) - usual)
+        self._seen[size] = seen + 1
+        self._count += 1
+        return self._count % _EVERY == 0
+
+    @property
+    def costs(self) -> Costs | None:
+        """The costs of passes; None before any was measured."""
+        if not self._seconds:
+            return None
+        sizes = sorted(self._seconds)
+        one = self._seconds[sizes[0]] / sizes[0]
+        table = {}
+        least = float("inf")
+        for size in reversed(sizes):
+            # None takes longer than a larger one, or than as many of a token each: what did was held up.
+            least = table[size] = min(least, self._seconds[size], size * one)
+        return Costs.measured(table)
 
 
 def _seconds(engine: Engine, tokens: int, clock: Callable[[], float]) -> float:
-    """How long a pass of so many tokens takes."""
+    """How long a pass of so many tokens takes that scores them all."""
     sequence = engine.open()
     try:
         ids = tuple(token % engine.vocab_size for token in range(tokens))

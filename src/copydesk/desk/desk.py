@@ -23,7 +23,7 @@ from copydesk.desk import source
 from copydesk.desk.canonical import Canonical
 from copydesk.desk.choice import Choice
 from copydesk.desk.closing import Closing
-from copydesk.desk.costs import measure
+from copydesk.desk.costs import Meter
 from copydesk.desk.drafting import Drafting
 from copydesk.desk.drafts import Drafts
 from copydesk.desk.grammar import Grammar
@@ -115,9 +115,8 @@ class Desk:
         self._stop()
 
     def _work(self) -> None:
-        scheduler = Scheduler(self._engine)
+        scheduler = Scheduler(self._engine, took=self._meter())
         try:
-            self._measure()
             self._serve(scheduler)
         except Exception as error:  # whatever it is, nobody may wait for ever
             with self._preparing:
@@ -140,14 +139,23 @@ class Desk:
                 return
             scheduler.add(job)
 
-    def _measure(self) -> None:
-        """Have the costs of passes measured if they are not known, for drafts are worth more or less by them."""
-        if self._drafting is None or self._drafting.controller.costs is not None:
-            return
+    def _meter(self) -> Callable[[int, float], None] | None:
+        """Measures what passes cost, for drafts are worth more or less by that; None if it is known or of no use."""
+        controller = self._drafting.controller if self._drafting else None
+        if controller is None or controller.costs is not None:
+            return None
+        meter = Meter()
         try:
-            self._drafting.controller.costs = measure(self._engine)
+            meter.measure(self._engine)
+            controller.costs = meter.costs
         except Exception:  # what is wrong with the engine the first answer will say
             _log.debug("The costs of passes could not be measured.", exc_info=True)
+
+        def took(tokens: int, seconds: float) -> None:
+            if meter.took(tokens, seconds):
+                controller.costs = meter.costs
+
+        return took
 
     def _job(self, request: Request, future: Future[Answer[Any]]) -> AnswerJob:
         started = time.perf_counter()

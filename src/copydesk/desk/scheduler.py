@@ -5,6 +5,7 @@ Runs on one thread. Knows nothing of texts, schemas or how an answer is written.
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from collections.abc import Callable, Generator
 from concurrent.futures import CancelledError
@@ -69,14 +70,25 @@ class _Live:
 class Scheduler:
     """Writes jobs in the order they came, as many at a time as fit."""
 
-    def __init__(self, engine: Engine, *, most_live: int = 64, tokens_per_call: int = 4096) -> None:
-        """At most `most_live` answers are in progress, and at most `tokens_per_call` tokens go into an engine call."""
+    def __init__(
+        self,
+        engine: Engine,
+        *,
+        most_live: int = 64,
+        tokens_per_call: int = 4096,
+        took: Callable[[int, float], None] | None = None,
+    ) -> None:
+        """At most `most_live` answers are in progress, and at most `tokens_per_call` tokens go into an engine call.
+
+        `took` is told of each call, how many tokens it read and how many seconds it took with all that followed.
+        """
         self._engine = engine
         self._most_live = most_live
         self._limit = most_live
         """As many as are let in for now: fewer once the engine had no room for them."""
         self._joined = 0
         self._tokens_per_call = tokens_per_call
+        self._took = took
         self._prefixes = Prefixes(engine)
         self._waiting: deque[Job] = deque()
         self._live: deque[_Live] = deque()
@@ -98,6 +110,7 @@ class Scheduler:
         called, reads = self._gather()
         if not called:
             return
+        started = time.perf_counter()
         try:
             results = self._engine.run(reads)
         except Exception as error:
@@ -113,6 +126,8 @@ class Scheduler:
                 self._go_on(live, scores)
             else:
                 live.read = _rest(live.read, len(read.tokens))
+        if self._took:
+            self._took(sum(len(read.tokens) for read in reads), time.perf_counter() - started)
 
     def close(self, reason: Exception) -> None:
         """Fail all jobs that are left and release every sequence."""
