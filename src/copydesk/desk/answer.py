@@ -13,7 +13,7 @@ from itertools import accumulate
 from typing import Any
 
 from copydesk.desk.leaves import leaves
-from copydesk.desk.spans import Source
+from copydesk.desk.spans import locate
 from copydesk.types import Field
 
 
@@ -30,12 +30,12 @@ def fields(text: str, pieces: Sequence[bytes], probabilities: Mapping[int, float
     """
     ends = list(accumulate(map(len, pieces)))
     offsets = [0, *accumulate(len(character.encode()) for character in text)]
-    texts = Source(source)
+    values = leaves(text)
+    places = locate(source, [leaf.value for leaf in values])
     found = {}
-    for leaf in leaves(text):
+    for leaf, (spans, match) in zip(values, places, strict=True):
         first = bisect_right(ends, offsets[leaf.start])
         last = bisect_left(ends, offsets[leaf.end])
         confidence = math.prod(probabilities.get(index, 1.0) for index in range(first, last + 1))
-        spans, match = texts.find(leaf.value)
         found[leaf.path] = Field(spans, match, confidence)
     return found

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from copydesk.drafting.rules.folding import fold, half_width
+from copydesk.drafting.rules.folding import fold, half_width, simplified
 
 
 def test_width_case_script_and_radicals_are_made_one() -> None:
@@ -22,3 +22,7 @@ def test_folding_twice_changes_nothing(text: str) -> None:
 
 def test_values_keep_all_but_the_width_of_letters_and_digits() -> None:
     assert half_width("Ａ座１２號，（東）－") == "A座12號，（東）－"
+
+
+def test_simplifying_changes_traditional_characters_alone() -> None:
+    assert simplified("廣東　ＴＥＬ Tel－") == "广东　ＴＥＬ Tel－"

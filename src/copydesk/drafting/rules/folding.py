@@ -36,11 +36,20 @@ def half_width(text: str) -> str:
     return text if text.isascii() else text.translate(_HALF_WIDTH_ALPHANUMERIC)
 
 
+def simplified(text: str) -> str:
+    """The text with simplified characters for traditional ones, otherwise as written."""
+    return text if text.isascii() else text.translate(_simplified())
+
+
+@functools.cache
+def _simplified() -> dict[int, int]:
+    pairs = data("characters.txt.gz")
+    return {ord(traditional): ord(simple) for traditional, simple in zip(pairs[::2], pairs[1::2], strict=True)}
+
+
 @functools.cache
 def _table() -> dict[int, int]:
-    pairs = data("characters.txt.gz")
-    table = {ord(traditional): ord(simplified) for traditional, simplified in zip(pairs[::2], pairs[1::2], strict=True)}
-    table |= _HALF_WIDTH
+    table = _simplified() | _HALF_WIDTH
     for code in range(ord("A"), ord("Z") + 1):
         table[code] = table[code + 0xFEE0] = code + 32
     for characters, plain in ((_SPACES, " "), (_HYPHENS, "-"), (_DOTS, "·")):

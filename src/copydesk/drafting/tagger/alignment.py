@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
 
+from copydesk.drafting.comparing import compared
 from copydesk.drafting.readings import Reading
 from copydesk.drafting.strings import content, quoted
 from copydesk.drafting.tagger.features import Units
@@ -101,7 +102,7 @@ class Aligner:
 
     def _folded(self, value: str, written: str) -> list[Copy]:
         """Where it stands up to width, case and spaces."""
-        wanted = _fold(written).text
+        wanted = compared(written).text
         reading = self._reading
         found = []
         for place in _places(reading.text, wanted):
@@ -144,7 +145,7 @@ class Aligner:
 
     @cached_property
     def _reading(self) -> Reading:
-        return _fold(self._text)
+        return compared(self._text)
 
 
 def _places(text: str, wanted: str) -> list[int]:
@@ -154,15 +155,3 @@ def _places(text: str, wanted: str) -> list[int]:
         places.append(place)
         place = text.find(wanted, place + 1)
     return places
-
-
-def _fold(text: str) -> Reading:
-    """A text in one width and case, without spaces."""
-    characters: list[str] = []
-    origins: list[int] = []
-    for position, character in enumerate(text):
-        for folded in unicodedata.normalize("NFKC", character).casefold():
-            if not folded.isspace():
-                characters.append(folded)
-                origins.append(position)
-    return Reading("".join(characters), origins)
