@@ -67,7 +67,7 @@ class LlamaCpp:
             answers = [server.complete(prompt, self._schema) for prompt in prompts[len(warm_up) :]]
             seconds = time.perf_counter() - start
         return Done(
-            values=tuple(json.loads(answer.text) for answer in answers),
+            values=tuple(_value(answer.text) for answer in answers),
             ms=tuple(answer.ms for answer in answers),
             passes=tuple(answer.tokens for answer in answers),
             seconds=seconds,
@@ -83,3 +83,12 @@ class LlamaCpp:
 
     def _tokens(self, text: str) -> list[int]:
         return [*self._prompt.prefix, *self._tokenizer.encode(text), *self._prompt.suffix]
+
+
+def _value(text: str) -> Json:
+    """The answer; empty if it was cut off."""
+    try:
+        value: Json = json.loads(text)
+    except ValueError:
+        return {}
+    return value

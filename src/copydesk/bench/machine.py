@@ -27,12 +27,12 @@ def examine() -> Json:
     return {
         "hardware": examine_hardware() | {"cores_used": available_cores()},
         "versions": {name: found for name in _PACKAGES if (found := _version(name)) is not None},
-        "memory_read_gb_s": round(memory_read_gb_s(), 1),
+        "memory_read_gb_s": round(memory_read_gb_s(_BYTES), 1),
         "load_average": round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None,
     }
 
 
-def memory_read_gb_s(size: int = _BYTES) -> float:
+def memory_read_gb_s(size: int) -> float:
     """GB (10**9 bytes) a second that all cores together read at best, by summing an array of `size` bytes."""
     threads = available_cores()
     parts = np.array_split(np.ones(max(1, size // 8), np.uint64), threads)
