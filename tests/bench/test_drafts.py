@@ -13,6 +13,7 @@ from copydesk.bench import drafts
 from copydesk.bench.drafts import Bench, Sizes, step_bytes
 from copydesk.bench.llamacpp import LlamaCpp
 from copydesk.bench.work import Done, Work
+from copydesk.cli import main
 from copydesk.models.config import ModelConfig
 
 MS = {"drafted": 10.0, "undrafted": 60.0, "hostile": 63.0}
@@ -92,6 +93,19 @@ def test_those_compared_take_turns_on_the_same_lines(bench: Bench, asked: list[W
     assert len({work.texts for work in latency}) == 1
     assert [work.mode for work in asked if work.time_grammar] == ["drafted", "drafted"]
     assert [work.in_flight for work in asked if len(work.texts) == 5] == [64, 1, 64, 1, 64, 64]
+
+
+def test_the_command_prints_one_object(
+    bench: Bench, asked: list[Work], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    options = ["--data", str(bench.data), "--wide", str(bench.wide), "--gguf", str(bench.gguf), "--seed", "3"]
+    assert main(["bench", "drafts", *options, "--quick", "--out", "page.md"]) == 0
+    captured = capsys.readouterr()
+    report = json.loads(captured.out)
+    assert (report["seed"], report["sizes"]["repeats"]) == (3, 1)
+    assert "worst case, repeat 1 of 1" in captured.err
+    assert (tmp_path / "page.md").is_file()
 
 
 def test_bytes_that_a_pass_reads(tiny_model: Path) -> None:
