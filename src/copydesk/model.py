@@ -15,11 +15,13 @@ from dataclasses import replace
 from functools import cache, partial
 from numbers import Integral, Real
 from os import PathLike, fspath
+from pathlib import Path
 from types import TracebackType, UnionType
 from typing import Any, Literal, Self, TypedDict, TypeVar, Unpack, overload
 
 from pydantic import BaseModel, ValidationError
 
+from copydesk.desk.calibration import UNCALIBRATED, Calibration, Line
 from copydesk.desk.desk import Desk
 from copydesk.desk.drafting import Drafting
 from copydesk.desk.request import Request
@@ -31,6 +33,7 @@ from copydesk.engines.choose import load_engine
 from copydesk.engines.protocol import Engine
 from copydesk.errors import AnswerError, TextError, UsageError
 from copydesk.home import home, why_not_writable
+from copydesk.models.calibration import read_calibration
 from copydesk.models.resolve import BUILTIN_FOLDER, resolve
 from copydesk.models.tokenizer import Tokenizer
 from copydesk.stream import in_order
@@ -77,12 +80,18 @@ class Model:
     """Answers extractions and classifications. Safe to share between threads; a context manager that closes itself."""
 
     def __init__(
-        self, engine: Engine, tokenizer: Tokenizer, *, drafting: Drafting | None = None, builtin: bool = False
+        self,
+        engine: Engine,
+        tokenizer: Tokenizer,
+        *,
+        drafting: Drafting | None = None,
+        calibration: Calibration = UNCALIBRATED,
+        builtin: bool = False,
     ) -> None:
-        """`drafting` drafts extractions. `builtin` says that the weights are the built-in ones, whose untrained uses
-        are announced."""
+        """`drafting` drafts extractions, `calibration` is that of the model's confidences. `builtin` says that the
+        weights are the built-in ones, whose untrained uses are announced."""
         self._engine = engine
-        self._desk = Desk(engine, tokenizer, partial(render_prompt, tokenizer=tokenizer), drafting)
+        self._desk = Desk(engine, tokenizer, partial(render_prompt, tokenizer=tokenizer), drafting, calibration)
         self._builtin = builtin
         self._announced = False
         self._closed = False
@@ -279,7 +288,13 @@ def load(
     tokenizer = Tokenizer(path if path.is_dir() else path.parent)
     loaded = load_engine(engine, path, bits=bits, context_length=context_length, threads=threads)
     drafting = _drafting(learn=learn) if draft else None
-    return Model(loaded, tokenizer, drafting=drafting, builtin=path == BUILTIN_FOLDER)
+    calibration = _calibration(path) if path.is_dir() else UNCALIBRATED
+    return Model(loaded, tokenizer, drafting=drafting, calibration=calibration, builtin=path == BUILTIN_FOLDER)
+
+
+def _calibration(folder: Path) -> Calibration:
+    lines = read_calibration(folder)
+    return Calibration({task: {name: Line(*line) for name, line in own.items()} for task, own in lines.items()})
 
 
 def _drafting(*, learn: bool) -> Drafting:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from copydesk.desk.calibration import UNCALIBRATED
 from copydesk.desk.canonical import Canonical
 from copydesk.desk.choice import Choice
 from copydesk.desk.closing import Closing
@@ -34,6 +35,7 @@ def job(tokenizer: Tokenizer, canonical: Canonical) -> AnswerJob:
         room=10,
         canonical=canonical,
         closing=Closing(canonical, tokenizer.eos_token_ids[0], tokenizer.vocab_size),
+        calibration=UNCALIBRATED,
         drafting=None,
         drafts=None,
         future=Future(),

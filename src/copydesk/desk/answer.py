@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
@@ -22,11 +22,17 @@ def parsed(text: str) -> Any:
     return json.loads(text)
 
 
-def fields(text: str, pieces: Sequence[bytes], probabilities: Mapping[int, float], source: str) -> dict[str, Field]:
+def fields(
+    text: str,
+    pieces: Sequence[bytes],
+    probabilities: Mapping[int, float],
+    source: str,
+    calibrated: Callable[[str, float], float],
+) -> dict[str, Field]:
     """The fields of a JSON answer by their paths.
 
     `pieces` are the bytes of its tokens, `probabilities` those of the open ones among them by index. A field's
-    confidence is the product over the open tokens that its text overlaps.
+    confidence is the product over the open tokens that its text overlaps, as `calibrated` of its path and that product.
     """
     ends = list(accumulate(map(len, pieces)))
     offsets = [0, *accumulate(len(character.encode()) for character in text)]
@@ -37,5 +43,5 @@ def fields(text: str, pieces: Sequence[bytes], probabilities: Mapping[int, float
         first = bisect_right(ends, offsets[leaf.start])
         last = bisect_left(ends, offsets[leaf.end])
         confidence = math.prod(probabilities.get(index, 1.0) for index in range(first, last + 1))
-        found[leaf.path] = Field(spans, match, confidence)
+        found[leaf.path] = Field(spans, match, calibrated(leaf.path, confidence))
     return found

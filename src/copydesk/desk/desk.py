@@ -20,6 +20,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from copydesk.desk import source
+from copydesk.desk.calibration import UNCALIBRATED, Calibration
 from copydesk.desk.canonical import Canonical
 from copydesk.desk.choice import Choice
 from copydesk.desk.closing import Closing
@@ -64,6 +65,7 @@ class Desk:
         tokenizer: Tokenizer,
         render: Callable[[Task], Prompt],
         drafting: Drafting | None = None,
+        calibration: Calibration = UNCALIBRATED,
     ) -> None:
         """`render` gives a task's prompt; it is called once a task. The engine stays the caller's to close.
 
@@ -73,6 +75,7 @@ class Desk:
         self._tokenizer = tokenizer
         self._render = render
         self._drafting = drafting
+        self._calibration = calibration
         self._canonical = Canonical(tokenizer)
         self._closing = Closing(self._canonical, tokenizer.eos_token_ids[0], engine.vocab_size)
         self._grounder = Grounder(tokenizer, self._closing)
@@ -198,6 +201,7 @@ class Desk:
             room=room,
             canonical=self._canonical,
             closing=self._closing,
+            calibration=self._calibration,
             drafting=self._drafting,
             drafts=self._drafts(request, text, grammar),
             future=future,

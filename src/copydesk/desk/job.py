@@ -10,9 +10,11 @@ import time
 from collections.abc import Callable, Generator
 from concurrent.futures import Future
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from copydesk.desk.answer import fields, parsed
+from copydesk.desk.calibration import WHOLE, Calibration
 from copydesk.desk.canonical import Canonical
 from copydesk.desk.choice import Choice
 from copydesk.desk.choosing import Choosing
@@ -43,6 +45,7 @@ class AnswerJob:
     room: int
     canonical: Canonical
     closing: Closing
+    calibration: Calibration
     drafting: Drafting | None
     drafts: Drafts | None
     future: Future[Answer[Any]]
@@ -97,20 +100,21 @@ class AnswerJob:
         value: Any
         labels: dict[str, float] = {}
         found = {}
+        calibrated = partial(self.calibration.confidence, self.request.task)
         if isinstance(self.grammar, Choice):
             value = self.grammar.label(written.tokens)
             labels = self.grammar.probabilities(written.listed)
         else:
             text = b"".join(pieces).decode()
             value = parsed(text)
-            found = fields(text, pieces, written.probabilities, self.text)
+            found = fields(text, pieces, written.probabilities, self.text, calibrated)
         opened = len(written.probabilities)
         drafted_by = self.drafts.source if self.drafts else None
         prompt_tokens = len(self.prompt.prefix) + len(self.text_tokens) + len(self.prompt.suffix)
         return Answer(
             value=value,
             fields=found,
-            confidence=math.prod(written.probabilities.values()),
+            confidence=calibrated(WHOLE, math.prod(written.probabilities.values())),
             verified=True,
             draft=drafted_by,
             accepted=None if drafted_by is None else written.kept / opened,
