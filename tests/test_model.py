@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date
@@ -306,3 +307,38 @@ def test_a_gguf_file_without_a_tokenizer_is_refused(tmp_path: Path) -> None:
     (tmp_path / "some.gguf").touch()
     with pytest.raises(ModelError, match=r"tokenizer\.json"):
         copydesk.load(tmp_path / "some.gguf")
+
+
+def test_drafts_change_no_answer_and_can_be_switched_off(model: Model, tiny_model: Path) -> None:
+    drafted = model.extract(TEXT)
+    plain = model.extract(TEXT, draft=False)
+    assert (drafted.value, drafted.draft, plain.draft) == (plain.value, "rules", None)
+    assert model.extract(TEXT, prediction=plain.value).draft == "prediction"
+    assert model.extract(TEXT, prediction=plain.value).value == plain.value
+    with copydesk.load(tiny_model, draft=False) as undrafted:
+        assert undrafted.extract(TEXT).draft is None
+
+
+def test_what_is_learned_is_kept_on_this_machine_unless_nothing_is_to_be(
+    tiny_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COPYDESK_HOME", str(tmp_path / "state"))
+    for learn in (False, True):
+        with copydesk.load(tiny_model, learn=learn) as loaded:
+            for number in range(16):
+                loaded.extract(f"{TEXT} {number}", CHOICE)
+            deadline = time.monotonic() + 20
+            while learn and not list(tmp_path.rglob("*.tagger")) and time.monotonic() < deadline:
+                time.sleep(0.05)
+        assert bool(list(tmp_path.rglob("*.tagger"))) == learn
+
+
+def test_a_folder_that_cannot_be_written_is_said_once_and_answers_go_on(
+    tiny_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("COPYDESK_HOME", str(tmp_path / "file"))
+    for _ in range(2):
+        with copydesk.load(tiny_model) as loaded:
+            assert loaded.extract(TEXT, CHOICE).verified
+    assert [record.levelname for record in caplog.records if "not kept" in record.message] == ["WARNING"]

@@ -42,12 +42,12 @@ class Meter:
                 continue
             seconds = _seconds(engine, tokens, clock)
             if number:  # an engine's very first pass says nothing
-                self.took(tokens, seconds)
+                self.took(tokens, tokens, seconds)
 
-    def took(self, tokens: int, seconds: float) -> bool:
+    def took(self, tokens: int, scored: int, seconds: float) -> bool:
         """Take note of a pass, or of several in one engine call; returns whether it is time to look at `costs`."""
         size = next((size for size in _SIZES if tokens <= size), None)
-        if size is None or 4 * tokens < 3 * size:
+        if size is None or 4 * tokens < 3 * size or 2 * scored < tokens:  # a prompt is cheaper than what is scored
             return False
         seen = self._seen.get(size, 0)
         if seen == 0:
@@ -67,12 +67,15 @@ class Meter:
         if not self._seconds:
             return None
         sizes = sorted(self._seconds)
-        one = self._seconds[sizes[0]] / sizes[0]
         table = {}
+        # No pass takes longer than a larger one, or a token longer than in a smaller one: what did was held up.
         least = float("inf")
         for size in reversed(sizes):
-            # None takes longer than a larger one, or than as many of a token each: what did was held up.
-            least = table[size] = min(least, self._seconds[size], size * one)
+            least = table[size] = min(least, self._seconds[size])
+        least = float("inf")
+        for size in sizes:
+            least = min(least, table[size] / size)
+            table[size] = least * size
         return Costs.measured(table)
 
 

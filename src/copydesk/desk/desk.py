@@ -142,7 +142,7 @@ class Desk:
                 return
             scheduler.add(job)
 
-    def _meter(self) -> Callable[[int, float], None] | None:
+    def _meter(self) -> Callable[[int, int, float], None] | None:
         """Measures what passes cost, for drafts are worth more or less by that; None if it is known or of no use."""
         controller = self._drafting.controller if self._drafting else None
         if controller is None or controller.costs is not None:
@@ -154,8 +154,8 @@ class Desk:
         except Exception:  # what is wrong with the engine the first answer will say
             _log.debug("The costs of passes could not be measured.", exc_info=True)
 
-        def took(tokens: int, seconds: float) -> None:
-            if meter.took(tokens, seconds):
+        def took(tokens: int, scored: int, seconds: float) -> None:
+            if meter.took(tokens, scored, seconds):
                 controller.costs = meter.costs
 
         return took

@@ -76,11 +76,11 @@ class Scheduler:
         *,
         most_live: int = 64,
         tokens_per_call: int = 4096,
-        took: Callable[[int, float], None] | None = None,
+        took: Callable[[int, int, float], None] | None = None,
     ) -> None:
         """At most `most_live` answers are in progress, and at most `tokens_per_call` tokens go into an engine call.
 
-        `took` is told of each call, how many tokens it read and how many seconds it took with all that followed.
+        `took` is told of each call: tokens read, tokens scored, and seconds taken with all that followed.
         """
         self._engine = engine
         self._most_live = most_live
@@ -127,7 +127,8 @@ class Scheduler:
             else:
                 live.read = _rest(live.read, len(read.tokens))
         if self._took:
-            self._took(sum(len(read.tokens) for read in reads), time.perf_counter() - started)
+            tokens, scored = sum(len(read.tokens) for read in reads), sum(len(read.wanted) for read in reads)
+            self._took(tokens, scored, time.perf_counter() - started)
 
     def close(self, reason: Exception) -> None:
         """Fail all jobs that are left and release every sequence."""
