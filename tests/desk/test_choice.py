@@ -99,5 +99,5 @@ def test_the_longest_label_is_known(tokenizer: Tokenizer) -> None:
 
 def test_a_label_of_thousands_of_tokens_has_a_probability(tokenizer: Tokenizer) -> None:
     choice = Choice(["x y " * 3000, "z"], tokenizer)
-    scores = {(): {token: -1.0 for token in choice.start().listed}}
+    scores = {(): dict.fromkeys(choice.start().listed, -1.0)}
     assert choice.probabilities(scores) == pytest.approx({"x y " * 3000: 0.5, "z": 0.5})
