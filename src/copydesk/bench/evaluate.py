@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from jsonschema import Draft202012Validator
 
+from copydesk.bench.calibration_error import calibration_error
 from copydesk.bench.gold import Gold
 from copydesk.types import Answer, Failure, Json, Task
 
@@ -42,6 +43,8 @@ def evaluate(model: Model, task: Task, gold: Sequence[Gold], *, seed: int = 0, i
     answers = [answer for _, answer in outcomes if isinstance(answer, Answer)]
     latencies = sorted(answer.ms for answer in answers)
     figures: Json = {name: round(share, 6) for name, share in shares.items()}
+    error = calibration_error(*_confidences(outcomes))
+    figures["calibration_error"] = None if error is None else round(error, 6)
     figures |= {
         "n": len(outcomes),
         "p50_ms": _percentile(latencies, 0.50),
@@ -90,6 +93,23 @@ def _right(gold: Gold, answer: Answer[Any] | Failure) -> bool:
     if gold.label is not None:
         return bool(_value(answer) == gold.label)
     return isinstance(answer, Answer) and all(_hits(gold, answer))
+
+
+def _confidences(outcomes: Sequence[Outcome]) -> tuple[list[float], list[bool]]:
+    """How sure the model was of each labelled field, or label, and whether it was right."""
+    confidences: list[float] = []
+    right: list[bool] = []
+    for gold, answer in outcomes:
+        if not isinstance(answer, Answer):
+            continue
+        if gold.label is not None:
+            confidences.append(answer.confidence)
+            right.append(_right(gold, answer))
+        for name, hit in zip(gold.expected, _hits(gold, answer), strict=True):
+            if name in answer.fields:
+                confidences.append(answer.fields[name].confidence)
+                right.append(hit)
+    return confidences, right
 
 
 def _hits(gold: Gold, answer: Answer[Any] | Failure) -> list[bool]:
