@@ -267,6 +267,16 @@ class TestModels:
         (again,) = run("classify", TEXT, model=tmp_path / "hf")[1]
         assert again["label"] == label["label"]
 
+    def test_doctor_forgets_what_was_learned(self, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("COPYDESK_HOME", str(tmp_path))
+        (tmp_path / "taggers").mkdir()
+        learned, other = tmp_path / "taggers" / "a.tagger", tmp_path / "other"
+        learned.touch()
+        other.touch()
+        assert run("doctor", "--forget") == (0, [{"forgotten": 1}], "")
+        assert (learned.exists(), other.exists()) == (False, True)
+        assert run("doctor", "--forget")[1] == [{"forgotten": 0}]
+
     def test_doctor_says_what_would_be_chosen(self, run: Run, tiny_model: Path) -> None:
         code, (report,), err = run("doctor")
         assert (code, err) == (0, "")

@@ -48,13 +48,13 @@ def test_who_drafted_is_told_once_something_was_read(drafts: Drafts) -> None:
     proposal = drafts.propose(b"")
     assert drafts.source is None
     assert 0 < drafts.length(proposal, 10) <= (proposal.left() if proposal else 0)
-    drafts.judge(3, 3)
+    drafts.judge(3, 3, 3)
     assert drafts.source == "rules"
 
 
 def test_without_a_proposal_nothing_is_read(drafts: Drafts) -> None:
     assert drafts.length(None, 10) == 0
-    drafts.judge(0, 0)
+    drafts.judge(0, 0, 0)
     assert drafts.source is None
 
 
@@ -63,7 +63,7 @@ def test_where_drafts_are_in_vain_they_are_asked_for_less_and_less_often(tokeniz
     drafts = Drafts(Drafting(drafters, Controller(CHEAP)), ADDRESS, "text", tokenizer)
     for length in range(46):
         drafts.length(drafts.propose(b"a" * length), 1)
-        drafts.judge(1, 0)
+        drafts.judge(1, 0, 1)
     assert 5 < len(drafters.asked) < 15
 
 
@@ -73,6 +73,6 @@ def test_how_much_is_read_goes_by_what_became_of_it(tokenizer: Tokenizer) -> Non
     for _ in range(60):
         drafts = Drafts(Drafting(FakeDrafters(going_on(ANSWER)), controller), ADDRESS, "text", tokenizer)
         lengths.append(drafts.length(drafts.propose(b""), 1))
-        drafts.judge(lengths[-1], 0)
+        drafts.judge(lengths[-1], 0, lengths[-1])
     assert lengths[0] > 10
     assert lengths[-1] <= 4

@@ -88,7 +88,7 @@ def test_records_are_bounded() -> None:
 def test_what_was_planned_and_not_read_is_paid_back() -> None:
     controller, same = Controller(STEEP), Controller(STEEP)
     planned = controller.length("task", "drafter", 20, Pass(40))
-    controller.judge("task", "drafter", Pass(40), 0, 0, planned=planned)
+    controller.judge("task", "drafter", Pass(40), 0, 0, paid=planned, read=0)
     same.judge("task", "drafter", Pass(40), 0, 0)
     assert planned > 0
     assert controller.length("task", "drafter", 20, Pass(40)) == same.length("task", "drafter", 20, Pass(40))
@@ -113,6 +113,17 @@ def test_tasks_and_drafters_are_judged_apart() -> None:
         controller.judge("task", "bad", Pass(1), drafted, 0)
     assert controller.length("task", "bad", 20, Pass(1)) < 3
     assert controller.length("task", "good", 20, Pass(1)) == controller.length("other", "bad", 20, Pass(1)) > 10
+
+
+def test_what_is_read_beside_the_drafted_tokens_is_paid_for() -> None:
+    def length(beside: int) -> int:
+        controller = Controller(STEEP)
+        for _ in range(4):
+            paid = controller.length("task", "drafter", 8, Pass(1))
+            controller.judge("task", "drafter", Pass(1), paid, 0, paid=paid, read=paid + beside)
+        return controller.length("task", "drafter", 8, Pass(1))
+
+    assert length(0) > length(60) == 0
 
 
 def test_drafters_are_ranked_by_what_stood() -> None:

@@ -80,12 +80,12 @@ class Drafts:
         self._plan = _Plan(proposal.source, ride, length)
         return length
 
-    def judge(self, drafted: int, stood: int) -> None:
-        """Take note of a pass, in which so many drafted tokens were read and so many stood."""
+    def judge(self, drafted: int, stood: int, read: int) -> None:
+        """Take note of a pass: how many drafted tokens it had and how many stood, and how many were read for them."""
         plan = self._plan
         if plan is None:
             return
-        self._drafting.controller.judge(self._key, plan.source, plan.ride, drafted, stood, planned=plan.length)
+        self._drafting.controller.judge(self._key, plan.source, plan.ride, drafted, stood, paid=plan.length, read=read)
         if drafted:
             self.source = self.source or plan.source
         if stood:

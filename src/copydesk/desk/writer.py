@@ -36,6 +36,8 @@ class Written:
     """Log-probabilities of the tokens that the grammar wanted listed, by the tokens before them."""
     kept: int = 0
     """Open tokens that the draft proposed and the model let stand."""
+    corrected: set[int] = field(default_factory=set)
+    """Indices of the open tokens that the draft proposed otherwise."""
 
 
 @dataclass(slots=True)
@@ -154,7 +156,8 @@ class Writer:
         stood = self._stand(ahead, scores)
         self._written.kept += stood
         if self._drafts:
-            self._drafts.judge(sum(index < len(ahead.tokens) for index in ahead.open), stood)
+            drafted = sum(index < len(ahead.tokens) for index in ahead.open)
+            self._drafts.judge(drafted, stood, ahead.open[-1])
         if stood < len(ahead.open):
             return
         self._unread = ahead.tokens[ahead.open[-1] :]
@@ -179,6 +182,8 @@ class Writer:
                     ahead.state.accept(token)
             self._written.probabilities[start + index] = math.exp(min(0.0, chosen.logprob))
             if chosen.token != drafted:
+                if drafted is not None:
+                    self._written.corrected.add(start + index)
                 self._correct(ahead, number, chosen.token)
                 return number
         return len(ahead.open)

@@ -155,11 +155,12 @@ class Controller:
             return length
 
     def judge(
-        self, task: str, drafter: str, ride: Pass, drafted: int, stood: int, *, planned: int | None = None
+        self, task: str, drafter: str, ride: Pass, drafted: int, stood: int, *, paid: int = 0, read: int = 0
     ) -> None:
         """Take note of a pass: how many drafted tokens were read in it, perhaps none, and how many of them stood.
 
-        `planned` is what `length` said if fewer were read than that: the difference is paid back.
+        `paid` is what `length` said and `read` how many tokens were read for the draft in the end, those between the
+        drafted ones as well: the difference is paid back, or paid too.
         """
         costs = self.costs
         if costs is None:
@@ -167,8 +168,8 @@ class Controller:
         name = (task, drafter, ride.again)
         with self._lock:
             record = self._records.get(name, Record())
-            if planned is not None and planned > drafted:
-                record = record.charged(ride.extra(costs, drafted) - ride.extra(costs, planned))
+            if paid != read:
+                record = record.charged(ride.extra(costs, read) - ride.extra(costs, paid))
             record = record.after(costs, ride, stood)
             _keep(self._records, name, record.judged(stood, stood < drafted) if drafted else record)
 
