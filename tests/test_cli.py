@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -78,6 +79,24 @@ class TestExtract:
         assert drafted["value"] == plain["value"]
         assert (drafted["draft"], plain["draft"], plain["accepted"]) == ("rules", None, None)
         assert 0 <= drafted["accepted"] <= 1
+
+    def test_writes_a_page_with_each_text_in_its_place(self, run: Run, tmp_path: Path) -> None:
+        rows = tmp_path / "rows.jsonl"
+        rows.write_text(
+            json.dumps({"text": "first <one>"}) + '\n{"other": 1}\n' + json.dumps({"text": "second"}) + "\n"
+        )
+        page = tmp_path / "page.html"
+        code, lines, _ = run("extract", "--html", str(page), "-f", str(rows))
+        assert (code, len(lines)) == (3, 3)
+        written = page.read_text(encoding="utf-8")
+        assert "<one>" not in written
+        shown = re.sub("<[^>]*>", "", written)
+        assert shown.index("first &lt;one&gt;") < shown.index("invalid_row") < shown.index("second")
+
+    def test_a_page_that_cannot_be_written_is_said_before_anything_is_answered(self, run: Run, tmp_path: Path) -> None:
+        code, lines, err = run("extract", "--html", str(tmp_path / "nowhere" / "page.html"), TEXT)
+        assert (code, lines) == (1, [])
+        assert "nowhere" in only_line(err)
 
     def test_takes_a_schema_file_and_a_class(self, run: Run, choice: str, tmp_path: Path) -> None:
         assert run("extract", "--schema", choice, TEXT)[1][0]["kind"] in {"a", "b"}

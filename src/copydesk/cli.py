@@ -9,7 +9,9 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +21,7 @@ from copydesk.types import Answer, Failure, Task
 
 if TYPE_CHECKING:
     from copydesk.model import Model, Options
+    from copydesk.page import Page
 
 DONE, FAILED, WRONG_USAGE, ROWS_FAILED, INTERRUPTED = 0, 1, 2, 3, 130
 
@@ -82,8 +85,14 @@ def _answer(
         "truncate": arguments.truncate,
     }
     failures = 0
-    with _load(arguments) as model, output.Progress() as progress:
+    with _page(arguments.html) as page, _load(arguments) as model, output.Progress() as progress:
+        read: deque[str | Failure] = deque()
+        if page:
+            texts = _kept(texts, read)
         for number, answer in enumerate(many(model, texts, options), 1):
+            if page:
+                text = read.popleft()
+                page.add(text if isinstance(text, str) else "", answer)
             if isinstance(answer, Failure):
                 failures += 1
                 where = f"{arguments.file}:{number}" if arguments.file else f"text {number}"
@@ -93,6 +102,22 @@ def _answer(
                 output.put(shown(answer))
             progress.step()
     return ROWS_FAILED if failures else DONE
+
+
+def _page(path: Path | None) -> AbstractContextManager[Page | None]:
+    """The page to write, if one is wanted."""
+    if path is None:
+        return nullcontext()
+    from copydesk.page import Page
+
+    return Page(path)
+
+
+def _kept(texts: Iterable[str | Failure], read: deque[str | Failure]) -> Iterator[str | Failure]:
+    """The texts, those read kept until they have been shown."""
+    for text in texts:
+        read.append(text)
+        yield text
 
 
 def _eval(arguments: argparse.Namespace) -> int:
@@ -229,6 +254,7 @@ def _parser() -> argparse.ArgumentParser:
     kind = extract.add_mutually_exclusive_group()
     kind.add_argument("--task", choices=["address"], help="a built-in task (default: address)")
     _add_schema(kind)
+    extract.add_argument("--html", type=Path, metavar="OUT", help="write a page that shows where each value stands")
     _add_answering(extract)
 
     classify = _command(commands, "classify", _classify, "print the label that fits each text")
@@ -272,7 +298,7 @@ def _command(
     does: str,
 ) -> argparse.ArgumentParser:
     command = commands.add_parser(name, help=does, description=f"{does[0].upper()}{does[1:]}.", allow_abbrev=False)
-    command.set_defaults(command=run, schema=None, labels=None, task=None)
+    command.set_defaults(command=run, schema=None, labels=None, task=None, html=None)
     command.add_argument("--model", metavar="NAME", help="a folder or a hub id (default: the built-in copydesk-nano)")
     if name != "export":
         command.add_argument("--engine", default="auto", metavar="NAME", help="auto, openvino or llamacpp")

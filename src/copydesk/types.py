@@ -64,6 +64,8 @@ class Field:
     spans: tuple[Span, ...]
     match: Match
     confidence: float
+    draft: Literal["kept", "corrected"] | None = field(default=None, compare=False)
+    """What became of the value's draft, if all of it was drafted: how the answer came about, not what it is."""
 
     def to_dict(self) -> Json:
         spans = [[span.start, span.end] for span in self.spans]

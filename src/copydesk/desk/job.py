@@ -107,7 +107,7 @@ class AnswerJob:
         else:
             text = b"".join(pieces).decode()
             value = parsed(text)
-            found = fields(text, pieces, written.probabilities, self.text, calibrated)
+            found = fields(text, pieces, written.probabilities, self.text, calibrated, written.drafted)
         opened = len(written.probabilities)
         drafted_by = self.drafts.source if self.drafts else None
         prompt_tokens = len(self.prompt.prefix) + len(self.text_tokens) + len(self.prompt.suffix)

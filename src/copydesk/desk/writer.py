@@ -36,8 +36,8 @@ class Written:
     """Log-probabilities of the tokens that the grammar wanted listed, by the tokens before them."""
     kept: int = 0
     """Open tokens that the draft proposed and the model let stand."""
-    corrected: set[int] = field(default_factory=set)
-    """Indices of the open tokens that the draft proposed otherwise."""
+    drafted: dict[int, bool] = field(default_factory=dict)
+    """For the open tokens that the draft had a proposal for, by their index: whether it was theirs."""
 
 
 @dataclass(slots=True)
@@ -181,9 +181,9 @@ class Writer:
                 for token in ahead.tokens[index:] if chosen.token == drafted else (chosen.token,):
                     ahead.state.accept(token)
             self._written.probabilities[start + index] = math.exp(min(0.0, chosen.logprob))
+            if drafted is not None:
+                self._written.drafted[start + index] = chosen.token == drafted
             if chosen.token != drafted:
-                if drafted is not None:
-                    self._written.corrected.add(start + index)
                 self._correct(ahead, number, chosen.token)
                 return number
         return len(ahead.open)
