@@ -1,7 +1,7 @@
 """The address rules: a whole answer from a text, without a model.
 
-    >>> dict(draft("广西南宁良庆区五象航洋城38楼郭艳15084667746", ("city", "name")).values)
-    {'city': '南宁市', 'name': '郭艳'}
+    >>> dict(draft("湖南长沙岳麓区桃花岭路189号江雨桐13800138000", ("city", "name")).values)
+    {'city': '长沙市', 'name': '江雨桐'}
 
 Knows the six fields of the address task; how the parts look is known elsewhere in this folder.
 """
