@@ -313,7 +313,8 @@ class TestEval:
         assert (code, err) == (0, "")
         assert (figures["n"], figures["accuracy"], figures["valid"]) == (4, 0.25, 1.0)
         assert set(figures) == {
-            *("accuracy", "f1_macro", "valid", "n", "p50_ms", "p95_ms", "passes_mean", "model", "engine", "seed")
+            *("accuracy", "f1_macro", "valid", "calibration_error", "n", "p50_ms", "p95_ms", "passes_mean"),
+            *("model", "engine", "seed"),
         }
         assert len(errors.read_text(encoding="utf-8").splitlines()) == 3
 
