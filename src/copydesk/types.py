@@ -147,3 +147,78 @@ class Failure:
 
 
 Messages = Sequence[Mapping[str, str]]
+"""A conversation: `role` (`system`, `user`, `assistant`) and `content` of each turn, oldest first."""
+Thinking = Literal["auto", "on", "off"]
+Finish = Literal["stop", "length"]
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How tokens are chosen. Filters (`top_k`, `top_p`, `min_p`) apply after legality, penalties before everything."""
+
+    temperature: float = 0.0
+    """0 takes the most probable token."""
+    top_p: float = 1.0
+    top_k: int = 0
+    """0 keeps all."""
+    min_p: float = 0.0
+    """Share of the best token's probability below which a token is dropped."""
+    repetition_penalty: float = 1.0
+    """Divides positive and multiplies negative scores of tokens in prompt or reply (CTRL, Keskar et al. 2019)."""
+    presence_penalty: float = 0.0
+    frequency_penalty: float = 0.0
+    """As in the OpenAI API: subtracted once, and for each time, a token stands in the reply."""
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """What a reply must be. At most one is set; none leaves it free."""
+
+    schema: Schema | None = None
+    json_object: bool = False
+    """Any JSON object."""
+    regex: str | None = None
+    choice: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TokenLogprob:
+    """A token of a reply and what the model said of it; `top` are the most probable ones in its place."""
+
+    text: bytes
+    logprob: float
+    top: tuple[tuple[bytes, float], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """What came next of a reply: text, in whole characters, of the content or of the reasoning before it."""
+
+    content: str = ""
+    reasoning: str = ""
+    logprobs: tuple[TokenLogprob, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A finished turn of a conversation."""
+
+    content: str
+    reasoning: str | None
+    """What the model thought before it answered; None when thinking was off."""
+    finish: Finish
+    value: Any
+    """The content as a value, if it was held to a schema or to be a JSON object; else None."""
+    verified: bool
+    draft: str | None
+    accepted: float | None
+    passes: int
+    model: str
+    engine: str
+    usage: Usage
+    ms: float
+    truncated: bool = False
+    """Whether older turns, or the beginning of one, were left out to fit the context."""
+    logprobs: tuple[TokenLogprob, ...] = ()
+    """Of the content's tokens, where asked for."""

@@ -22,6 +22,9 @@ class Wanted:
     """Token ids whose log-probabilities are wanted."""
     top: int = 0
     """How many of the most probable tokens are wanted, with their log-probabilities."""
+    ahead: int = 0
+    """Only at a read's last position: how many further tokens the engine may decode greedily without being asked
+    again. It is free to decode fewer, or none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +48,9 @@ class Scores:
     """Log-probabilities in the order of `Wanted.listed`."""
     top: tuple[tuple[int, float], ...] = ()
     """`(token, log-probability)`, most probable first, ties by lowest id."""
+    ahead: tuple[tuple[int, float], ...] = ()
+    """What was decoded after `argmax`, with log-probabilities. The sequence then holds, beside what was to be read,
+    `argmax` and all of these but the last."""
 
 
 class Engine(Protocol):
