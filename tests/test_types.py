@@ -51,5 +51,10 @@ def test_spans_are_one_several_or_none() -> None:
     assert Field((Span(0, 2), Span(4, 5)), "exact", 0.5).to_dict()["span"] == [[0, 2], [4, 5]]
 
 
+def test_a_field_says_what_became_of_its_draft_if_it_had_one() -> None:
+    assert Field((), "inferred", 0.5, "corrected").to_dict()["draft"] == "corrected"
+    assert "draft" not in Field((), "inferred", 0.5).to_dict()
+
+
 def test_a_failure_is_an_error_object() -> None:
     assert Failure("too_long", "Shorten it.").to_dict() == {"error": {"code": "too_long", "message": "Shorten it."}}

@@ -69,11 +69,14 @@ class Field:
 
     def to_dict(self) -> Json:
         spans = [[span.start, span.end] for span in self.spans]
-        return {
+        result: Json = {
             "span": None if not spans else spans[0] if len(spans) == 1 else spans,
             "match": self.match,
             "confidence": self.confidence,
         }
+        if self.draft is not None:
+            result["draft"] = self.draft
+        return result
 
 
 @dataclass(frozen=True, slots=True)
