@@ -334,7 +334,7 @@ class TestEval:
         self, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         (tmp_path / "gold.jsonl").write_text('{"text": "a", "label": 0}\n')
-        monkeypatch.setattr(cli, "_load", None)
+        monkeypatch.setattr("copydesk.commands.arguments.load_model", None)
         code, lines, err = run(
             "eval", str(tmp_path / "gold.jsonl"), "--task", "agnews", "--errors", str(tmp_path / "no" / "out")
         )
@@ -420,7 +420,7 @@ def test_an_unexpected_error_is_one_line_unless_asked_for(monkeypatch: pytest.Mo
     def fail(*_: object) -> None:
         raise RuntimeError("a bug")
 
-    monkeypatch.setattr(cli, "_load", fail)
+    monkeypatch.setattr("copydesk.commands.arguments.load_model", fail)
     code, lines, err = run("extract", TEXT)
     assert (code, lines) == (1, [])
     assert "RuntimeError: a bug" in only_line(err)

@@ -1,0 +1,100 @@
+"""Options that several commands have, and what kinds of value they take.
+
+Knows parsers only: what parsed arguments stand for is in `arguments.py`. Imports nothing heavy.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import TypeAlias
+
+Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+Group: TypeAlias = "argparse._MutuallyExclusiveGroup"
+Run = Callable[[argparse.Namespace], int]
+
+
+def new_command(commands: Commands, name: str, run: Run, does: str, *, engine: bool = True) -> argparse.ArgumentParser:
+    """A command that `run` carries out, with `--model` and, unless it needs none, `--engine`."""
+    command = commands.add_parser(name, help=does, description=f"{does[0].upper()}{does[1:]}.", allow_abbrev=False)
+    command.set_defaults(command=run, schema=None, labels=None, task=None, html=None)
+    command.add_argument("--model", metavar="NAME", help="a folder or a hub id (default: the built-in copydesk-nano)")
+    if engine:
+        command.add_argument("--engine", default="auto", metavar="NAME", help="auto, openvino or llamacpp")
+    return command
+
+
+def add_texts(command: argparse.ArgumentParser) -> None:
+    """`TEXT...` and `-f`."""
+    command.add_argument("text", nargs="*", metavar="TEXT", help="a text; several give a line each")
+    command.add_argument("-f", dest="file", metavar="FILE", help=".txt or -: a text a line; .jsonl: its key text")
+
+
+def add_schema(group: Group) -> None:
+    """`--schema`."""
+    group.add_argument("--schema", metavar="FILE|module:Class", help="a JSON Schema file, or a pydantic class")
+
+
+def add_labels(group: Group) -> None:
+    """`--labels`."""
+    group.add_argument("--labels", metavar="A,B,...", help="the labels to choose from")
+
+
+def add_answering(command: argparse.ArgumentParser) -> None:
+    """What is asked of answers: details, drafting, truncation, length and sampling."""
+    command.add_argument("--details", action="store_true", help="the whole answer: spans, confidences, passes, usage")
+    add_drafting(command)
+    command.add_argument("--truncate", action="store_true", help="cut a text that does not fit at a sentence end")
+    command.add_argument("--max-tokens", type=count, metavar="N", help="longest answer, in tokens")
+    command.add_argument(
+        "--temperature", type=temperature, default=0.0, metavar="T", help="above 0 samples (default: 0)"
+    )
+    add_seed(command)
+
+
+def add_drafting(command: argparse.ArgumentParser) -> None:
+    """`--no-draft` and `--no-learn`."""
+    command.add_argument(
+        "--no-draft", action="store_true", help="one pass for every open token; the answer is the same"
+    )
+    command.add_argument(
+        "--no-learn", action="store_true", help="learn nothing from the answers that would make later ones faster"
+    )
+
+
+def add_seed(command: argparse.ArgumentParser) -> None:
+    """`--seed`."""
+    command.add_argument("--seed", type=seed, default=0, metavar="N", help="of sampling (default: 0)")
+
+
+def whole(written: str) -> int:
+    """Any whole number."""
+    try:
+        return int(written)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{written!r} is no whole number") from None
+
+
+def count(written: str) -> int:
+    """A whole number from 1 up."""
+    if (number := whole(written)) < 1:
+        raise argparse.ArgumentTypeError("must be at least 1")
+    return number
+
+
+def seed(written: str) -> int:
+    """A whole number from 0 up."""
+    if (number := whole(written)) < 0:
+        raise argparse.ArgumentTypeError("must not be negative")
+    return number
+
+
+def temperature(written: str) -> float:
+    """A number from 0 to 100."""
+    try:
+        number = float(written)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{written!r} is no number") from None
+    if not 0 <= number <= 100:
+        raise argparse.ArgumentTypeError("must lie between 0 and 100")
+    return number

@@ -1,0 +1,47 @@
+"""What values options take, and that every command says what it does."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+
+import pytest
+
+from copydesk.commands import options
+
+
+@pytest.mark.parametrize(
+    ("kind", "written", "value"),
+    [
+        (options.whole, "-3", -3),
+        (options.count, "1", 1),
+        (options.seed, "0", 0),
+        (options.temperature, "0.7", 0.7),
+    ],
+)
+def test_values_are_read(kind: Callable[[str], float], written: str, value: float) -> None:
+    assert kind(written) == value
+
+
+@pytest.mark.parametrize(
+    ("kind", "written"),
+    [
+        (options.whole, "1.5"),
+        (options.count, "0"),
+        (options.seed, "-1"),
+        (options.temperature, "nan"),
+        (options.temperature, "-0.1"),
+        (options.temperature, "warm"),
+    ],
+)
+def test_senseless_values_are_refused(kind: Callable[[str], float], written: str) -> None:
+    with pytest.raises(argparse.ArgumentTypeError):
+        kind(written)
+
+
+def test_a_command_has_a_model_and_unless_it_needs_none_an_engine() -> None:
+    commands = argparse.ArgumentParser().add_subparsers()
+    told = options.new_command(commands, "told", lambda arguments: 7, "do it").parse_args(["--engine", "openvino"])
+    assert (told.model, told.engine, told.command(told)) == (None, "openvino", 7)
+    plain = options.new_command(commands, "plain", lambda arguments: 0, "do it", engine=False)
+    assert not hasattr(plain.parse_args([]), "engine")
