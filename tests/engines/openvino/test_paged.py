@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from copydesk.engines.blocks import BLOCK_SIZE
 from copydesk.engines.openvino.backbone import Segment
-from copydesk.engines.openvino.blocks import BLOCK_SIZE
 from copydesk.engines.openvino.compression import compress
 from copydesk.engines.openvino.graph import build_backbone
 from copydesk.engines.openvino.paged import PagedBackbone, padded
 from copydesk.engines.openvino.runtime import EXACT, FAST, Setting
-from copydesk.engines.openvino.tensors import Tensors
+from copydesk.engines.tensors import Tensors
 from copydesk.errors import EngineError
 from copydesk.models.config import ModelConfig
 from copydesk.models.weights import Weights

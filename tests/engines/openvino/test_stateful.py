@@ -13,7 +13,7 @@ from copydesk.engines.openvino.graph import build_backbone
 from copydesk.engines.openvino.runtime import EXACT
 from copydesk.engines.openvino.selftest import check
 from copydesk.engines.openvino.stateful import StatefulBackbone
-from copydesk.engines.openvino.tensors import Tensors
+from copydesk.engines.tensors import Tensors
 from copydesk.errors import EngineError
 from copydesk.models.config import ModelConfig
 from copydesk.models.weights import Weights

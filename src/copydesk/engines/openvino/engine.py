@@ -20,8 +20,8 @@ from copydesk.engines.openvino.paged import PagedBackbone
 from copydesk.engines.openvino.runtime import EXACT, FAST, FAST_4_BIT, HALF, Setting, multiplies_bf16
 from copydesk.engines.openvino.selftest import check
 from copydesk.engines.openvino.stateful import StatefulBackbone
-from copydesk.engines.openvino.tensors import Tensors
 from copydesk.engines.protocol import Read, Scores
+from copydesk.engines.tensors import Tensors
 from copydesk.engines.validation import check_cut, check_reads
 from copydesk.errors import EngineError
 from copydesk.models.config import ModelConfig

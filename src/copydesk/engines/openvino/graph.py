@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from copydesk.engines.openvino.compression import GROUP, Bits, Matrix, compress
-from copydesk.engines.openvino.rotary import inverse_frequencies
 from copydesk.engines.openvino.runtime import ops, ov
-from copydesk.engines.openvino.tensors import Tensors
+from copydesk.engines.rotary import inverse_frequencies
+from copydesk.engines.tensors import Tensors
 from copydesk.models.config import ModelConfig
 
 

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from copydesk.engines.blocks import BLOCK_SIZE, BlockTable
 from copydesk.engines.openvino.backbone import Segment
-from copydesk.engines.openvino.blocks import BLOCK_SIZE, BlockTable
 from copydesk.engines.openvino.runtime import Setting, compile_model, infer, ov, to_paged
 from copydesk.errors import EngineError, UsageError
 from copydesk.models.config import ModelConfig

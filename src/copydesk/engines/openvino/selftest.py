@@ -10,8 +10,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from copydesk.engines.blocks import BLOCK_SIZE
 from copydesk.engines.openvino.backbone import Backbone, Segment
-from copydesk.engines.openvino.blocks import BLOCK_SIZE
 from copydesk.engines.openvino.runtime import EXACT, Setting
 from copydesk.errors import EngineError
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from copydesk.engines.openvino.rotary import inverse_frequencies
+from copydesk.engines.rotary import inverse_frequencies
 from copydesk.errors import ModelError
 from copydesk.models.config import ModelConfig
 from engines.random_folders import Shape, write_folder

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from copydesk.engines.openvino.tensors import Tensors
+from copydesk.engines.tensors import Tensors
 from copydesk.errors import ModelError
 from copydesk.models.config import ModelConfig
 from copydesk.models.weights import Weights

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from copydesk.errors import EngineError
 
 BLOCK_SIZE = 32
-"""Tokens a block holds; the only size that OpenVINO's CPU kernels know."""
+"""Tokens a block holds: the only size that OpenVINO's CPU kernels know, and as good as any on a GPU."""
 
 
 @dataclass(slots=True)

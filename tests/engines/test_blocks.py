@@ -7,7 +7,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from copydesk.engines.openvino.blocks import BLOCK_SIZE, BlockTable
+from copydesk.engines.blocks import BLOCK_SIZE, BlockTable
 from copydesk.errors import EngineError
 
 BLOCKS = 12
