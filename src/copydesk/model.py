@@ -17,7 +17,7 @@ from numbers import Integral, Real
 from os import PathLike, fspath
 from pathlib import Path
 from types import TracebackType, UnionType
-from typing import Any, Literal, Self, TypedDict, TypeVar, Unpack, overload
+from typing import Any, Self, TypedDict, TypeVar, Unpack, overload
 
 from pydantic import BaseModel, ValidationError
 
@@ -30,6 +30,7 @@ from copydesk.drafting.drafters import Drafters
 from copydesk.drafting.rules.drafter import draft as rules
 from copydesk.drafting.tagger.draft import TaggerDrafter
 from copydesk.engines.choose import load_engine
+from copydesk.engines.options import EngineOptions
 from copydesk.engines.protocol import Engine
 from copydesk.errors import AnswerError, TextError, UsageError
 from copydesk.home import home, why_not_writable
@@ -266,17 +267,15 @@ def load(
     model: str | PathLike[str] | None = None,
     *,
     engine: str = "auto",
-    bits: Literal[4, 8, 16] | None = None,
-    context_length: int | None = None,
-    threads: int | None = None,
     draft: bool = True,
     learn: bool = True,
+    **options: Unpack[EngineOptions],
 ) -> Model:
     """Load a model: the built-in one (None), a folder, a hub id such as `Qwen/Qwen3-0.6B`, or a GGUF file.
 
     A GGUF file needs the model's `tokenizer.json` and `tokenizer_config.json` beside it.
-    `engine` is `auto`, `openvino` or `llamacpp`. `bits` (4, 8, or 16 for none) quantises the weights while loading, by
-    default to 8 for large models. `context_length` caps the tokens of prompt and answer together, `threads` the cores.
+    `engine` is `auto`, `openvino`, `llamacpp` or `transformers`; `options` are its `EngineOptions`, such as
+    `context_length` (tokens of prompt and answer together), `threads`, `bits` or `device`.
     `draft=False` switches drafts off for all calls. `learn=False` keeps drafts from getting better by the answers
     given: what is learned of them is kept on this machine, under `COPYDESK_HOME`, until `copydesk doctor --forget`.
     Errors: `ModelError` (not found, incomplete, unsupported), `EngineError` (missing, unfit), `UsageError`.
@@ -286,7 +285,7 @@ def load(
         raise UsageError(f"A model is a path or a name, not {type(name).__name__}.")
     path = resolve(name)
     tokenizer = Tokenizer(path if path.is_dir() else path.parent)
-    loaded = load_engine(engine, path, bits=bits, context_length=context_length, threads=threads)
+    loaded = load_engine(engine, path, **options)
     drafting = _drafting(learn=learn) if draft else None
     calibration = _calibration(path) if path.is_dir() else UNCALIBRATED
     return Model(loaded, tokenizer, drafting=drafting, calibration=calibration, builtin=path == BUILTIN_FOLDER)

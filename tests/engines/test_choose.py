@@ -39,13 +39,15 @@ def test_the_one_gguf_file_of_a_folder(tmp_path: Path) -> None:
 
 
 def test_an_unknown_engine_is_told_which_there_are(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no engine 'abacus'; choose auto, openvino or llamacpp"):
+    with pytest.raises(UsageError, match="no engine 'abacus'; choose auto, openvino, llamacpp or transformers"):
         load_engine("abacus", tmp_path)
 
 
-def test_gguf_has_its_own_precision(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="leave bits and exact out"):
+def test_an_option_that_the_engine_has_not_is_named_with_those_that_have_it(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="the llamacpp engine has no option bits; leave it out, or choose openvino"):
         load_engine("llamacpp", tmp_path, bits=8)
+    with pytest.raises(UsageError, match=r"the openvino engine has no option device; .* choose transformers"):
+        load_engine("auto", tmp_path, device="cpu")
 
 
 def test_without_the_extra_that_is_said_before_the_file_is_looked_for(

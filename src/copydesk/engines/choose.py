@@ -6,53 +6,41 @@ Engines are imported only when chosen. Knows no engine's workings.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import Unpack
 
+from copydesk.engines.options import EngineOptions, given_options
 from copydesk.engines.protocol import Engine
 from copydesk.errors import ModelError, UsageError
 from copydesk.models.resolve import is_gguf
 
-NAMES = ("openvino", "llamacpp")
+NAMES = ("openvino", "llamacpp", "transformers")
 """The engines that `load_engine` knows, beside `auto`."""
-BITS = (4, 8, 16)
-"""How many bits a weight may be compressed to; 16 leaves it as it is."""
 
 
-def load_engine(
-    engine: str,
-    folder: Path,
-    *,
-    bits: Literal[4, 8, 16] | None = None,
-    exact: bool | None = None,
-    context_length: int | None = None,
-    threads: int | None = None,
-) -> Engine:
+def load_engine(engine: str, folder: Path, **options: Unpack[EngineOptions]) -> Engine:
     """The engine named `engine` over the model at `folder`, a folder or a `.gguf` file.
 
-    `auto` takes llama.cpp for GGUF and OpenVINO for everything else. `bits`, `exact`, `context_length` (tokens) and
-    `threads` as the engine's own `load` takes them; None leaves them to it.
+    `auto` takes llama.cpp for GGUF and OpenVINO for everything else.
     Errors: `UsageError` for an unknown name, a senseless option or one that the engine has not, `EngineError` when the
     engine is not installed or cannot run the model, `ModelError` for the folder.
     """
-    if bits not in (None, *BITS):
-        raise UsageError(f"bits is {', '.join(map(str, BITS))} or None, not {bits!r}")
-    for name, number in (("context_length", context_length), ("threads", threads)):
-        if number is not None and (type(number) is not int or number < 1):
-            raise UsageError(f"{name} is a whole number from 1 up or None, not {number!r}")
     chosen = choose(folder) if engine == "auto" else engine
-    if chosen == "openvino":
-        from copydesk.engines import openvino
-
-        return openvino.load(folder, bits=bits, exact=exact, context_length=context_length, threads=threads)
+    if chosen not in NAMES:
+        raise UsageError(f"there is no engine {engine!r}; choose auto, {', '.join(NAMES[:-1])} or {NAMES[-1]}")
+    given = given_options(chosen, options)
     if chosen == "llamacpp":
         from copydesk.engines import llamacpp
         from copydesk.engines.llamacpp.interface import check_installed
 
-        if bits is not None or exact is not None:
-            raise UsageError("a GGUF file has its precision in it; leave bits and exact out with the llamacpp engine")
         check_installed()  # before the file: without the engine, no file would do
-        return llamacpp.load(gguf_file(folder), context_length=context_length, threads=threads)
-    raise UsageError(f"there is no engine {engine!r}; choose auto, {' or '.join(NAMES)}")
+        return llamacpp.load(gguf_file(folder), **given)
+    if chosen == "transformers":
+        from copydesk.engines import transformers
+
+        return transformers.load(folder, **given)
+    from copydesk.engines import openvino
+
+    return openvino.load(folder, **given)
 
 
 def choose(folder: Path) -> str:

@@ -1,0 +1,8 @@
+"""An optional engine: whatever causal model Transformers can load, on CPUs and NVIDIA cards (`copydesk[transformers]`).
+
+Importing this package imports neither torch nor Transformers; `load` does.
+"""
+
+from copydesk.engines.transformers.engine import load
+
+__all__ = ["load"]
