@@ -5,10 +5,11 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import CancelledError
+from typing import Any
 
 import pytest
 
-from copydesk.desk.scheduler import Effort, Scheduler
+from copydesk.desk.scheduler import Asked, Branch, Effort, Scheduler
 from copydesk.desk.writer import Written
 from copydesk.engines.protocol import Engine, Read, Scores, Wanted
 from copydesk.errors import EngineError, LengthError, UsageError
@@ -294,3 +295,168 @@ def test_rows_are_found_from_the_end_also_of_a_prompt_read_in_parts(engine: Fake
         scheduler.add(job)
     finish(scheduler)
     assert all(int(job.rows.argmax()) == job.seen[0].argmax for job in jobs)
+
+
+class BranchJob(Job):
+    """Reads a prompt, then branches off it all at once, then what the best of them says."""
+
+    def __init__(self, branches: Sequence[tuple[int, ...]], **options: Any) -> None:
+        super().__init__(**options)
+        self.branches = branches
+        self.of_branches: list[Scores] = []
+
+    def write(
+        self, engine: Engine, sequence: int, held: int, others: Callable[[], int]
+    ) -> Generator[Asked, list[Scores], Written]:
+        tokens = self.prompt[held:]
+        self.seen = yield Read(sequence, tokens, (Wanted(len(tokens) - 1),))
+        if self.error:
+            raise self.error
+        self.of_branches = yield tuple(
+            Branch(branch, tuple(map(Wanted, range(len(branch))))) for branch in self.branches
+        )
+        self.seen += yield Read(sequence, (self.of_branches[0].argmax,), (Wanted(0),))
+        return Written([scores.argmax for scores in self.seen])
+
+
+def one_after_the_other(job: BranchJob) -> list[Scores]:
+    """What an engine says of a job's branches when each is read from the start."""
+    engine = FakeEngine(50, hashed(50))
+    scores = []
+    for branch in job.branches:
+        tokens = (*job.prompt, *branch)
+        (found,) = engine.run([Read(engine.open(), tokens, tuple(map(Wanted, range(len(job.prompt), len(tokens)))))])
+        scores += found
+    return scores
+
+
+BRANCHES = [(7,), (7, 8), (9, 10, 11), (12,)]
+
+
+def test_branches_are_read_in_one_call_and_given_up_after_it(engine: FakeEngine) -> None:
+    scheduler = Scheduler(engine)
+    job = BranchJob(BRANCHES, prefix=())
+    scheduler.add(job)
+    scheduler.step()
+    scheduler.step()
+    assert engine.calls == [1, 4]
+    assert engine.open_sequences == 1
+    finish(scheduler)
+    assert job.of_branches == one_after_the_other(job)
+    assert job.effort == Effort(6, 0)
+    assert engine.open_sequences == 0
+
+
+def test_branches_of_many_answers_go_together(engine: FakeEngine) -> None:
+    scheduler = Scheduler(engine)
+    jobs = [BranchJob(BRANCHES[: number % 4 + 1], prompt=number + 1, prefix=()) for number in range(6)]
+    for job in (*jobs, Job(3, prefix=())):
+        scheduler.add(job)
+    finish(scheduler)
+    assert engine.calls == [7, 14, 7]
+    assert all(job.of_branches == one_after_the_other(job) for job in jobs)
+
+
+def test_a_call_has_so_many_branches_and_tokens_and_no_more(engine: FakeEngine) -> None:
+    scheduler = Scheduler(engine, branches_per_call=3, tokens_per_call=8)
+    reads: list[list[Read]] = []
+    run = engine.run
+    engine.run = lambda given: (reads.append(list(given)), run(given))[1]  # type: ignore[method-assign]
+    jobs = [BranchJob([(token,) * (token % 3 + 1) for token in range(20)], prefix=()) for _ in range(3)]
+    for job in (*jobs, Job(6, prefix=())):
+        scheduler.add(job)
+    finish(scheduler)
+    assert max(sum(len(read.tokens) for read in call) for call in reads) <= 8
+    assert max(sum(read.sequence > 4 for read in call) for call in reads) == 3  # all but the four answers' own
+    assert all(job.of_branches == one_after_the_other(job) for job in jobs)
+    assert engine.open_sequences == 0
+
+
+def test_a_branch_longer_than_a_call_is_read_by_itself(engine: FakeEngine) -> None:
+    scheduler = Scheduler(engine, tokens_per_call=6)
+    job = BranchJob([(3,), tuple(range(20)), (4,)], prefix=())
+    scheduler.add(job)
+    finish(scheduler)
+    assert engine.calls == [1, 1, 1, 1, 1]
+    assert job.of_branches == one_after_the_other(job)
+
+
+@pytest.mark.parametrize("after", [1, 2])
+def test_a_cancelled_answer_takes_its_branches_along(engine: FakeEngine, after: int) -> None:
+    scheduler = Scheduler(engine, branches_per_call=2)
+    job, other = BranchJob(BRANCHES, prefix=()), Job(9, prefix=())
+    scheduler.add(job)
+    scheduler.add(other)
+    for _ in range(after):
+        scheduler.step()
+    job.cancelled = True
+    scheduler.step()
+    assert engine.open_sequences == 1
+    finish(scheduler)
+    assert isinstance(job.result, CancelledError)
+    assert isinstance(other.result, Written)
+
+
+def test_a_call_of_branches_that_fails_leaves_none_open(engine: FakeEngine) -> None:
+    scheduler = Scheduler(engine)
+    failed, fine = BranchJob(BRANCHES, prefix=()), BranchJob(BRANCHES, prefix=())
+    scheduler.add(failed)
+    scheduler.step()
+    engine.failing = RuntimeError("broken")
+    finish(scheduler)
+    assert isinstance(failed.result, EngineError)
+    assert engine.open_sequences == 0
+    scheduler.add(fine)
+    finish(scheduler)
+    assert fine.of_branches == one_after_the_other(fine)
+
+
+def test_branches_that_do_not_fit_together_are_read_in_several_calls() -> None:
+    engine = SmallEngine(room=14)
+    scheduler = Scheduler(engine)
+    jobs = [BranchJob([(token, 1, 2) for token in range(9)], prefix=()) for _ in range(2)]
+    for job in jobs:
+        scheduler.add(job)
+    finish(scheduler)
+    assert all(job.of_branches == one_after_the_other(job) for job in jobs)
+    assert engine.open_sequences == 0
+
+
+def test_an_engine_that_copies_few_sequences_at_once_is_asked_for_fewer(engine: FakeEngine) -> None:
+    fork = engine.fork
+
+    def few(sequence: int) -> int:
+        if engine.open_sequences >= 5:
+            raise EngineError("no sequence is free", code="cache_full")
+        return fork(sequence)
+
+    engine.fork = few  # type: ignore[method-assign]
+    scheduler = Scheduler(engine)
+    job = BranchJob([(token,) for token in range(40)], prefix=())
+    scheduler.add(job)
+    finish(scheduler)
+    assert max(engine.calls) == 2
+    assert job.of_branches == one_after_the_other(job)
+    assert engine.open_sequences == 0
+
+
+def test_a_branch_for_which_there_is_no_room_at_all_fails_by_name() -> None:
+    engine = SmallEngine(room=20)
+    scheduler = Scheduler(engine)
+    job = BranchJob([tuple(range(30)), (1,)], prefix=())
+    scheduler.add(job)
+    finish(scheduler)
+    assert isinstance(job.result, EngineError)
+    assert job.result.code == "cache_full"
+    assert engine.open_sequences == 0
+
+
+def test_an_answer_that_fails_before_its_branches_fails_alone(engine: FakeEngine) -> None:
+    scheduler = Scheduler(engine)
+    job, other = BranchJob(BRANCHES, prefix=(), error=LengthError("too long")), BranchJob(BRANCHES, prefix=())
+    scheduler.add(job)
+    scheduler.add(other)
+    finish(scheduler)
+    assert isinstance(job.result, LengthError)
+    assert isinstance(other.result, Written)
+    assert engine.open_sequences == 0

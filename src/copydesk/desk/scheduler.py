@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import CancelledError
-from dataclasses import dataclass, replace
-from typing import Protocol
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 from copydesk.desk.prefixes import Prefixes, Tokens
-from copydesk.desk.writer import Written
-from copydesk.engines.protocol import Engine, Read, Scores
+from copydesk.engines.protocol import Engine, Read, Scores, Wanted
 from copydesk.errors import CopydeskError, EngineError
+
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,19 @@ class Effort:
     """Tokens of its prompt that needed no reading."""
 
 
-class Job(Protocol):
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """Tokens to read after all that a job's sequence holds, in a copy that is given up right after the call."""
+
+    tokens: Tokens
+    wanted: tuple[Wanted, ...]
+
+
+Asked: TypeAlias = Read | tuple[Branch, ...]
+"""What a job asks for: one pass of its own sequence, or branches off it. At least one position of each is wanted."""
+
+
+class Job(Protocol[Result]):
     """An answer to be written."""
 
     @property
@@ -36,16 +49,17 @@ class Job(Protocol):
 
     def write(
         self, engine: Engine, sequence: int, held: int, others: Callable[[], int]
-    ) -> Generator[Read, list[Scores], Written]:
+    ) -> Generator[Asked, list[Scores], Result]:
         """Write the answer in a sequence that already holds `held` tokens of the prompt.
 
-        `others` tells how many other answers are in progress.
+        It is sent the scores of all positions that it wanted, in order. `others` tells how many other answers are in
+        progress.
         """
 
     def is_cancelled(self) -> bool:
         """Whether nobody waits for the answer any more."""
 
-    def finish(self, written: Written, effort: Effort) -> None:
+    def finish(self, written: Result, effort: Effort) -> None:
         """Take the answer. What it raises is passed on to `fail`."""
 
     def fail(self, error: Exception) -> None:
@@ -56,15 +70,21 @@ class Job(Protocol):
 class _Live:
     """An answer that is being written."""
 
-    job: Job
+    job: Job[Any]
     sequence: int
     held: int
-    writing: Generator[Read, list[Scores], Written]
-    read: Read
-    """What is left to read before the answer goes on."""
+    writing: Generator[Asked, list[Scores], Any]
     number: int
     """How many answers joined before it."""
+    unread: deque[Read | Branch] = field(default_factory=deque)
+    """What is left to read before the answer goes on."""
+    scores: list[Scores] = field(default_factory=list)
+    """Of what was asked for and has been read."""
     passes: int = 0
+
+
+Turn: TypeAlias = tuple[_Live, Read | Branch]
+"""An answer, and what is read for it in a call: what it asked for next, or the beginning of a long prompt."""
 
 
 class Scheduler:
@@ -76,9 +96,11 @@ class Scheduler:
         *,
         most_live: int = 64,
         tokens_per_call: int = 4096,
+        branches_per_call: int = 256,
         took: Callable[[int, int, float], None] | None = None,
     ) -> None:
-        """At most `most_live` answers are in progress, and at most `tokens_per_call` tokens go into an engine call.
+        """At most `most_live` answers are in progress; into an engine call go at most `tokens_per_call` tokens (more
+        only if a single read has more that cannot be parted) and `branches_per_call` branches.
 
         `took` is told of each call: tokens read, tokens scored, and seconds taken with all that followed.
         """
@@ -88,9 +110,12 @@ class Scheduler:
         """As many as are let in for now: fewer once the engine had no room for them."""
         self._joined = 0
         self._tokens_per_call = tokens_per_call
+        self._most_branches = branches_per_call
+        self._branches = branches_per_call
+        """As many as go into a call for now: fewer once the engine had no room for them."""
         self._took = took
         self._prefixes = Prefixes(engine)
-        self._waiting: deque[Job] = deque()
+        self._waiting: deque[Job[Any]] = deque()
         self._live: deque[_Live] = deque()
 
     @property
@@ -98,7 +123,7 @@ class Scheduler:
         """Whether there is nothing to do."""
         return not self._waiting and not self._live
 
-    def add(self, job: Job) -> None:
+    def add(self, job: Job[Any]) -> None:
         """Write this as well, after those that already wait."""
         self._waiting.append(job)
 
@@ -107,25 +132,24 @@ class Scheduler:
         for live in [live for live in self._live if live.job.is_cancelled()]:
             self._fail(live, CancelledError())
         self._admit()
-        called, reads = self._gather()
-        if not called:
+        turns = self._gather()
+        if not turns:
             return
         started = time.perf_counter()
+        reads: list[Read] = []
         try:
+            for live, asked in turns:
+                reads.append(self._read(live, asked))
             results = self._engine.run(reads)
         except Exception as error:
-            if isinstance(error, EngineError) and error.code == "cache_full" and len(self._live) > 1:
-                self._make_room()
-                return
-            for live in called:
-                self._fail(live, _engine_error(error))
+            self._not_read(turns, error)
             return
-        for live, read, scores in zip(called, reads, results, strict=True):
-            live.passes += 1
-            if read is live.read:
-                self._go_on(live, scores)
-            else:
-                live.read = _rest(live.read, len(read.tokens))
+        finally:
+            for (live, _), read in zip(turns, reads, strict=False):  # fewer reads where a copy could not be had
+                if read.sequence != live.sequence:
+                    self._engine.release(read.sequence)
+        for (live, asked), scores in zip(turns, results, strict=True):
+            self._take_in(live, asked, scores)
         if self._took:
             tokens, scored = sum(len(read.tokens) for read in reads), sum(len(read.wanted) for read in reads)
             self._took(tokens, scored, time.perf_counter() - started)
@@ -150,6 +174,18 @@ class Scheduler:
                 self._join(job)
             self._waiting.popleft()
 
+    def _not_read(self, turns: Sequence[Turn], error: Exception) -> None:
+        """Fail the answers of a call that failed, unless there may be room for a smaller one."""
+        full = isinstance(error, EngineError) and error.code == "cache_full"
+        branches = sum(isinstance(asked, Branch) for _, asked in turns)
+        if full and branches > 1:
+            self._branches = branches // 2
+        elif full and len(self._live) > 1:
+            self._make_room()
+        else:
+            for live in dict.fromkeys(live for live, _ in turns):
+                self._fail(live, _engine_error(error))
+
     def _make_room(self) -> None:
         """Put the younger half back in the queue, to be begun again; the older ones go on with what they hold."""
         live = sorted(self._live, key=lambda live: live.number)
@@ -158,56 +194,71 @@ class Scheduler:
             self._waiting.appendleft(younger.job)
         self._limit = len(self._live)
 
-    def _join(self, job: Job) -> None:
+    def _join(self, job: Job[Any]) -> None:
         try:
             sequence, held = self._prefixes.open(job.prefix)
         except Exception as error:
             job.fail(_engine_error(error))
             return
         writing = job.write(self._engine, sequence, held, lambda: len(self._live) - 1)
-        live = _Live(job, sequence, held, writing, Read(sequence, ()), self._joined)
+        live = _Live(job, sequence, held, writing, self._joined)
         self._joined += 1
         self._live.append(live)
         self._advance(live, lambda: next(writing))
 
-    def _gather(self) -> tuple[list[_Live], list[Read]]:
-        """Whose turn it is, and what they read: those served longest ago first, a long prompt in parts."""
-        called: list[_Live] = []
-        reads: list[Read] = []
-        left = self._tokens_per_call
-        for live in list(self._live):
-            read = live.read
-            unscored = read.wanted[0].position
-            if len(read.tokens) > left and min(left, unscored):
-                read = Read(live.sequence, read.tokens[: min(left, unscored)])
-            elif len(read.tokens) > left and called:
+    def _gather(self) -> list[Turn]:
+        """Whose turn it is, and for what: those served longest ago first, a long prompt in parts."""
+        turns: list[Turn] = []
+        tokens, branches = self._tokens_per_call, self._branches
+        served = 0
+        for live in self._live:
+            before = len(turns)
+            for asked in live.unread:
+                part = _fitting(asked, tokens, branches, anyway=not turns)
+                if part is None:
+                    break
+                turns.append((live, part))
+                tokens -= len(part.tokens)
+                branches -= isinstance(part, Branch)
+            served += len(turns) > before
+            if tokens <= 0 or len(turns) == before:
                 break
-            called.append(live)
-            reads.append(read)
-            left -= len(read.tokens)
-            if left <= 0:
-                break
-        self._live.rotate(-len(called))
-        return called, reads
+        self._live.rotate(-served)
+        return turns
 
-    def _go_on(self, live: _Live, scores: list[Scores]) -> None:
-        """Hand an answer its scores."""
-        if not live.held and self._prefixes.awaited(live.job.prefix):
-            self._prefixes.keep(live.job.prefix, live.sequence)
-        self._advance(live, lambda: live.writing.send(scores))
+    def _read(self, live: _Live, asked: Read | Branch) -> Read:
+        if isinstance(asked, Read):
+            return asked
+        return Read(self._engine.fork(live.sequence), asked.tokens, asked.wanted)
 
-    def _advance(self, live: _Live, step: Callable[[], Read]) -> None:
-        try:
-            live.read = step()
+    def _take_in(self, live: _Live, asked: Read | Branch, scores: list[Scores]) -> None:
+        """Take note of what was read for an answer, and let it go on once all is there that it asked for."""
+        live.passes += 1
+        if asked is not live.unread[0]:
+            live.unread[0] = _rest(live.unread[0], len(asked.tokens))
             return
+        live.unread.popleft()
+        live.scores += scores
+        if live.unread:
+            return
+        if isinstance(asked, Branch):
+            self._branches = min(self._branches + 1, self._most_branches)
+        elif not live.held and self._prefixes.awaited(live.job.prefix):
+            self._prefixes.keep(live.job.prefix, live.sequence)
+        given, live.scores = live.scores, []
+        self._advance(live, lambda: live.writing.send(given))
+
+    def _advance(self, live: _Live, step: Callable[[], Asked]) -> None:
+        try:
+            asked = step()
         except StopIteration as stop:
-            written = stop.value
+            self._finish(live, stop.value)
         except Exception as error:
             self._fail(live, error)
-            return
-        self._finish(live, written)
+        else:
+            live.unread.extend((asked,) if isinstance(asked, Read) else asked)
 
-    def _finish(self, live: _Live, written: Written) -> None:
+    def _finish(self, live: _Live, written: Any) -> None:
         self._leave(live)
         self._limit = min(self._limit + 1, self._most_live)
         try:
@@ -227,10 +278,24 @@ class Scheduler:
         self._engine.release(live.sequence)
 
 
-def _rest(read: Read, count: int) -> Read:
+def _fitting(asked: Read | Branch, tokens: int, branches: int, *, anyway: bool) -> Read | Branch | None:
+    """As much of a read as can go into a call with room for so many tokens and branches; None if nothing.
+
+    What cannot be read in parts goes `anyway` if the call has nothing else.
+    """
+    if len(asked.tokens) <= tokens:
+        fits = isinstance(asked, Read) or branches > 0
+    elif isinstance(asked, Read) and (count := min(tokens, asked.wanted[0].position)) > 0:
+        return Read(asked.sequence, asked.tokens[:count])
+    else:
+        fits = anyway
+    return asked if fits else None
+
+
+def _rest(asked: Read | Branch, count: int) -> Read | Branch:
     """What is left of a read after `count` tokens, none of them scored."""
-    wanted = tuple(replace(wanted, position=wanted.position - count) for wanted in read.wanted)
-    return Read(read.sequence, read.tokens[count:], wanted)
+    wanted = tuple(replace(wanted, position=wanted.position - count) for wanted in asked.wanted)
+    return replace(asked, tokens=asked.tokens[count:], wanted=wanted)
 
 
 def _engine_error(error: Exception) -> Exception:
