@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from copydesk.commands import options
+from copydesk.commands.arguments import engine_options
 
 
 @pytest.mark.parametrize(
@@ -45,3 +46,16 @@ def test_a_command_has_a_model_and_unless_it_needs_none_an_engine() -> None:
     assert (told.model, told.engine, told.command(told)) == (None, "openvino", 7)
     plain = options.new_command(commands, "plain", lambda arguments: 0, "do it", engine=False)
     assert not hasattr(plain.parse_args([]), "engine")
+
+
+def test_what_engines_take_is_passed_on_as_it_is_written() -> None:
+    commands = argparse.ArgumentParser().add_subparsers()
+    command = options.new_command(commands, "told", lambda arguments: 0, "do it")
+    written = ["--dtype", "float16", "--device", "cuda:1", "--device-map", '{"": 0}', "--offload-folder", "here"]
+    assert engine_options(command.parse_args(written)) == {
+        "dtype": "float16",
+        "device": "cuda:1",
+        "device_map": '{"": 0}',
+        "offload_folder": "here",
+    }
+    assert set(engine_options(command.parse_args([])).values()) == {None}

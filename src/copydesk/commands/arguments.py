@@ -14,6 +14,7 @@ from copydesk.errors import CopydeskError, UsageError
 from copydesk.types import Failure, Task
 
 if TYPE_CHECKING:
+    from copydesk.engines.options import EngineOptions
     from copydesk.model import Model
 
 
@@ -56,7 +57,23 @@ def load_model(arguments: argparse.Namespace) -> Model:
     """The model of `--model` and `--engine`, drafting as `--no-draft` and `--no-learn` say."""
     from copydesk.model import load
 
-    return load(arguments.model, engine=arguments.engine, draft=not arguments.no_draft, learn=not arguments.no_learn)
+    return load(
+        arguments.model,
+        engine=arguments.engine,
+        draft=not arguments.no_draft,
+        learn=not arguments.no_learn,
+        **engine_options(arguments),
+    )
+
+
+def engine_options(arguments: argparse.Namespace) -> EngineOptions:
+    """What `add_engine_options` asked for."""
+    return {
+        "dtype": arguments.dtype,
+        "device": arguments.device,
+        "device_map": arguments.device_map,
+        "offload_folder": arguments.offload_folder,
+    }
 
 
 def check_writable(path: Path) -> None:

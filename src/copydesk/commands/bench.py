@@ -17,9 +17,8 @@ def add(commands: options.Commands) -> None:
 
 
 def _add_drafts(benches: options.Commands) -> None:
-    bench = options.new_command(
-        benches, "drafts", _run_drafts, "print what drafts bring, beside none and beside llama.cpp"
-    )
+    does = "print what drafts bring, beside none and beside llama.cpp"
+    bench = options.new_command(benches, "drafts", _run_drafts, does, engine_options=False)
     bench.add_argument("--data", type=Path, required=True, metavar="DIR", help="holds address/*.jsonl and qwen3/")
     bench.add_argument("--wide", type=Path, metavar="DIR", help="the model in Qwen3-0.6B's shape (default: made)")
     bench.add_argument("--gguf", type=Path, metavar="FILE", help="the same as GGUF (made if it is not there)")

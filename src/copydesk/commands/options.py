@@ -9,19 +9,33 @@ import argparse
 from collections.abc import Callable
 from typing import TypeAlias
 
+from copydesk.engines.options import DTYPES, NAMES
+
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 Group: TypeAlias = "argparse._MutuallyExclusiveGroup"
 Run = Callable[[argparse.Namespace], int]
 
 
-def new_command(commands: Commands, name: str, run: Run, does: str, *, engine: bool = True) -> argparse.ArgumentParser:
-    """A command that `run` carries out, with `--model` and, unless it needs none, `--engine`."""
+def new_command(
+    commands: Commands, name: str, run: Run, does: str, *, engine: bool = True, engine_options: bool = True
+) -> argparse.ArgumentParser:
+    """A command that `run` carries out, with `--model` and, unless it needs none, `--engine` and its options."""
     command = commands.add_parser(name, help=does, description=f"{does[0].upper()}{does[1:]}.", allow_abbrev=False)
     command.set_defaults(command=run, schema=None, labels=None, task=None, html=None)
     command.add_argument("--model", metavar="NAME", help="a folder or a hub id (default: the built-in copydesk-nano)")
     if engine:
-        command.add_argument("--engine", default="auto", metavar="NAME", help="auto, openvino or llamacpp")
+        command.add_argument("--engine", default="auto", metavar="NAME", help=f"auto, {', '.join(NAMES)}")
+    if engine and engine_options:
+        add_engine_options(command)
     return command
+
+
+def add_engine_options(command: argparse.ArgumentParser) -> None:
+    """What some engines take: `--dtype`, `--device`, `--device-map`, `--offload-folder`."""
+    command.add_argument("--dtype", metavar="TYPE", help=f"{', '.join(DTYPES)}")
+    command.add_argument("--device", metavar="NAME", help="auto, cpu, cuda or cuda:N")
+    command.add_argument("--device-map", metavar="MAP", help="auto, layers-on-gpu=N, or JSON: module to device")
+    command.add_argument("--offload-folder", metavar="DIR", help="for weights that fit on no device")
 
 
 def add_texts(command: argparse.ArgumentParser) -> None:

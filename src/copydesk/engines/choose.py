@@ -8,13 +8,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Unpack
 
-from copydesk.engines.options import EngineOptions, given_options
+from copydesk.engines.options import NAMES, EngineOptions, given_options
 from copydesk.engines.protocol import Engine
 from copydesk.errors import ModelError, UsageError
 from copydesk.models.resolve import is_gguf
-
-NAMES = ("openvino", "llamacpp", "transformers")
-"""The engines that `load_engine` knows, beside `auto`."""
 
 
 def load_engine(engine: str, folder: Path, **options: Unpack[EngineOptions]) -> Engine:

@@ -48,11 +48,13 @@ TAKEN = {
     ),
 }
 """The options of each engine."""
+NAMES = tuple(TAKEN)
+"""The engines that there are, beside `auto`."""
 
 
 def given_options(engine: str, options: EngineOptions) -> dict[str, Any]:
     """The options that have a value. Errors: `UsageError` for a senseless one, or one that `engine` has not."""
-    given = {name: value for name, value in options.items() if value is not None}
+    given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
     for name in given:
         if name not in TAKEN[engine]:
             those = [other for other, taken in TAKEN.items() if name in taken]
