@@ -17,6 +17,7 @@ class Finished:
 
     request: str
     """The request's id."""
+    method: str
     route: str
     """The path as the routes name it, such as `/v1/models/{model}`; `unmatched` for any that is none."""
     status: int
@@ -25,6 +26,8 @@ class Finished:
     """`ok`, `cancelled` (the client hung up), or the error's code."""
     seconds: float
     """From the end of the headers to the last byte handed over."""
+    client: str | None = None
+    """The address it came from."""
     model: str | None = None
     """The name the caller gave, once it is known to be one."""
     caller: str | None = None

@@ -31,8 +31,8 @@ class Limits:
     max_regex_characters: int = 1000
     max_choices: int = 8
     """`n` of a chat or completion."""
-    max_answer_tokens: int = 4096
-    """What `max_tokens` may ask for; also the longest reply of a request that does not say."""
+    max_answer_tokens: int = 8192
+    """What `max_tokens` may ask for; also the longest reply of a chat that does not say."""
     max_header_bytes: int = 32 << 10
     """Of a request's line and headers together: 431 above it."""
     max_connections: int = 4096
@@ -47,6 +47,8 @@ class Limits:
     """From the end of the body to the end of the answer: the answer's work is then given up, with 504."""
     write_seconds: float = 30.0
     """How long a client may take nothing of an answer before it counts as gone."""
+    linger_seconds: float = 0.0
+    """What a server that is told to stop goes on taking requests for, while its readiness already says no."""
     drain_seconds: float = 30.0
     """What answers in progress get to finish when the server is told to stop."""
 
