@@ -123,7 +123,7 @@ async def test_a_key_revoked_while_its_body_was_read_is_refused() -> None:
 async def test_without_its_counts_a_server_told_to_refuses() -> None:
     secret, key = fresh_key(requests_per_minute=1)
     door = entrance(key, storage="redis://127.0.0.1:1", storage_failure="refuse")
-    with pytest.raises(ApiError, match="cannot count") as caught:
+    with pytest.raises(ApiError, match="cannot be counted") as caught:
         await door.admit(door.identify(f"Bearer {secret}"), "a", 1)
     assert (caught.value.status, caught.value.code) == (503, "quotas_unavailable")
     assert caught.value.retry_after == 2
