@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from copydesk.engines import cuda
 from copydesk.engines.openvino import engine as openvino_engine
 from copydesk.engines.openvino import load
 from copydesk.engines.protocol import Engine
@@ -20,7 +21,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_folder(tmp_path_factory.mktemp("models") / "random", Shape(), "nano")
 
 
-@pytest.fixture(scope="session", params=["openvino", "openvino without paged attention", "llamacpp"])
+@pytest.fixture(scope="session", params=["openvino", "openvino without paged attention", "llamacpp", "cuda's twin"])
 def any_engine(
     request: pytest.FixtureRequest, folder: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Engine]:
@@ -28,6 +29,8 @@ def any_engine(
     engine: Engine
     if request.param == "llamacpp":
         engine = _llamacpp(tmp_path_factory.mktemp("gguf"))
+    elif request.param == "cuda's twin":
+        engine = cuda.load(folder, device="cpu", dtype="float32")
     else:
         with pytest.MonkeyPatch.context() as patch:
             if request.param != "openvino":

@@ -28,7 +28,10 @@ def score_rows(logits: Floats, normalizers: Floats, wanted: Sequence[Wanted]) ->
     rows = zip(logits, normalizers.tolist(), best.tolist(), logprobs, wanted, strict=True)
     return [
         Scores(
-            argmax, logprob, tuple(float(row[token]) - normalizer for token in one.listed), _top(row, normalizer, one)
+            argmax,
+            logprob,
+            tuple(float(row[token]) - normalizer for token in one.listed),
+            tuple((token, score - normalizer) for token, score in top_of(row, one.top)),
         )
         for row, normalizer, argmax, logprob, one in rows
     ]
@@ -42,12 +45,13 @@ def normalizers_of(logits: Floats) -> Floats:
         return highest + np.log(total)
 
 
-def _top(row: Floats, normalizer: float, wanted: Wanted) -> tuple[tuple[int, float], ...]:
-    if wanted.top <= 0:
-        return ()
-    count = min(wanted.top, len(row))
+def top_of(row: Floats, count: int) -> list[tuple[int, float]]:
+    """The `count` highest of a row's scores, or all of fewer: `(token, score)`, best first, ties by lowest id."""
+    if count <= 0:
+        return []
+    count = min(count, len(row))
     # Every token as good as the last one taken is a candidate, so that ties go to the lowest ids.
     threshold = np.partition(row, -count)[-count]
     candidates = np.flatnonzero(row >= threshold)
     chosen = candidates[np.argsort(-row[candidates], kind="stable")[:count]]
-    return tuple((int(token), float(row[token]) - normalizer) for token in chosen)
+    return [(int(token), float(row[token])) for token in chosen]

@@ -1,0 +1,236 @@
+"""Runs forwards: as recorded CUDA graphs where they are small, one kernel after the other where they are large.
+
+Everything it does is put on the device's queue; nothing waits until `Outcome.fetch`. Knows no sequences: which tokens
+stand where is settled by whoever hands it a `Part`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any, TypeVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from copydesk.engines.cuda.cache import Cache
+from copydesk.engines.cuda.forward import forward, forward_one
+from copydesk.engines.cuda.layout import Part, Size, sections
+from copydesk.engines.cuda.weights import Network
+
+Captured = TypeVar("Captured")
+
+TOKENS = (
+    *(1, 2, 4, 8, 16, 32, 48, 64, 80, 96, 112, 128, 144, 160, 192, 224, 256, 320, 384, 448, 512, 640, 768, 896, 1024),
+    *(1280, 1536, 1792, 2048, 2560, 3072, 4096),
+)
+"""Sizes of forwards that are recorded: below the last, launching kernels one by one takes longer than they do."""
+SEQUENCES = (1, 8, 64)
+SCORED_WITHIN = 256
+"""Up to so many tokens a recording scores a position for each of them; above, scoring follows it."""
+NARROW = 64
+"""Blocks of a sequence up to which recordings for short sequences do."""
+_SMALL_TILE, _LARGE_TILE = 16, 64
+_LARGE_FROM = 1024
+LONGEST_CHAIN = 31
+"""Tokens decoded in a row without coming back; block 0, where what is left over is written, holds one more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a forward gave, still on the device."""
+
+    hidden: Tensor
+    """`[wanted, hidden_size]`."""
+    found: Tensor
+    """As `score` gives it, `[3, wanted]`."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Recording:
+    size: Size
+    host: Tensor
+    flat: Tensor
+    graph: torch.cuda.CUDAGraph
+    outcome: tuple[Tensor, Tensor | None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Chain:
+    size: Size
+    host: Tensor
+    flat: Tensor
+    step: Tensor
+    tokens: Tensor
+    chances: Tensor
+    graph: torch.cuda.CUDAGraph | None
+    play: Callable[[], None]
+
+
+class Runner:
+    """Forwards of one network over one cache."""
+
+    def __init__(self, network: Network, cache: Cache, operations: ModuleType, *, blocks: int, record: bool) -> None:
+        """`blocks` is the most that a sequence may hold; without `record`, nothing is recorded."""
+        self._network, self._cache, self._operations = network, cache, operations
+        self._device = network.embedding.device
+        self._blocks = blocks
+        self._record = record
+        self._recordings: dict[Size, _Recording] = {}
+        self._chains: dict[tuple[int, int], _Chain] = {}
+        self._pool: Any = None
+
+    def read(self, part: Part) -> Outcome:
+        """Read the tokens of a part and score its wanted positions."""
+        size = self._recorded_size(part)
+        if size is None:
+            return self._read_now(part)
+        recording = self._recordings.get(size)
+        if recording is None:
+            recording = self._recordings[size] = self._make_recording(size)
+        part.fill(recording.host.numpy(), size)
+        recording.flat.copy_(recording.host, non_blocking=True)
+        recording.graph.replay()
+        hidden, found = recording.outcome
+        count = len(part.wanted)
+        hidden = hidden[:count].clone()  # the next replay writes over it
+        if found is None:
+            return Outcome(hidden, self._operations.score(hidden, self._network.projection))
+        return Outcome(hidden, found[:, :count].clone())
+
+    def decode(self, part: Part, first: Tensor, steps: int) -> tuple[Tensor, Tensor]:
+        """Decode greedily after a forward: tokens int32 and log-probabilities `[steps, sequences]`, on the device.
+
+        `part` has one token a sequence, whose value does not count: `first`, int32 `[sequences]`, holds them. At most
+        `LONGEST_CHAIN` steps; the sequences' blocks have room for all of them.
+        """
+        chain = self._chain(part)
+        count = len(part.tokens)
+        part.fill(chain.host.numpy(), chain.size)
+        chain.flat.copy_(chain.host, non_blocking=True)
+        chain.flat[:count].copy_(first)  # the tokens come first in a layout
+        chain.step.zero_()
+        for _ in range(steps):
+            chain.play()
+        return chain.tokens[:steps, :count].clone(), chain.chances[:steps, :count].clone()
+
+    def rows(self, hidden: Tensor) -> Tensor:
+        """Logits, float32 `[rows, vocab_size]`, of hidden states."""
+        logits: Tensor = self._operations.project(hidden, self._network.projection)
+        return logits
+
+    def listed(self, outcome: Outcome, rows: NDArray[np.int32], tokens: NDArray[np.int32]) -> Tensor:
+        """Log-probabilities of single tokens at single wanted positions."""
+        pairs = torch.from_numpy(np.stack([rows, tokens])).to(self._device)
+        values: Tensor = self._operations.listed(
+            outcome.hidden, self._network.projection, outcome.found[2], pairs[0], pairs[1]
+        )
+        return values
+
+    def prepare(self, tokens: int) -> None:
+        """Record the forwards of one short sequence, up to so many tokens, before they are needed."""
+        if self._record:
+            for count in TOKENS[: TOKENS.index(tokens) + 1]:
+                size = _size(count, 1, min(NARROW, self._blocks), count)
+                if size not in self._recordings:
+                    self._recordings[size] = self._make_recording(size)
+
+    def close(self) -> None:
+        """Forget all recordings."""
+        self._recordings.clear()
+        self._chains.clear()
+
+    def _recorded_size(self, part: Part) -> Size | None:
+        """The size of the recording that has room for a part; None if none has."""
+        count = len(part.tokens)
+        if not self._record or not count or count > TOKENS[-1] or len(part.lengths) > SEQUENCES[-1]:
+            return None
+        tokens = next(size for size in TOKENS if size >= count)
+        sequences = next(size for size in SEQUENCES if size >= len(part.lengths))
+        wanted = tokens
+        if tokens > SCORED_WITHIN:
+            wanted = min(tokens, 1 << max(4, (len(part.wanted) - 1).bit_length()))
+        return _size(tokens, sequences, self._width(part), wanted)
+
+    def _width(self, part: Part) -> int:
+        return min(NARROW, self._blocks) if max(map(len, part.blocks)) <= NARROW else self._blocks
+
+    def _read_now(self, part: Part) -> Outcome:
+        size = part.size(_SMALL_TILE if len(part.tokens) < _LARGE_FROM else _LARGE_TILE)
+        host = self._host(size)
+        part.fill(host.numpy(), size)
+        flat = host.to(self._device, non_blocking=True)
+        hidden = self._forward(flat, size)
+        return Outcome(hidden, self._operations.score(hidden, self._network.projection))
+
+    def _forward(self, flat: Tensor, size: Size, *, chained: bool = False) -> Tensor:
+        batch: dict[str, Tensor] = sections(flat, size)  # type: ignore[arg-type, assignment]
+        if chained:  # one tile a token: both move on together
+            batch["tile_positions"] = batch["positions"]
+        if size.tokens == 1 and self._record:
+            return forward_one(self._network, self._cache, batch)
+        return forward(self._network, self._cache, batch, size.tile, self._operations)
+
+    def _make_recording(self, size: Size) -> _Recording:
+        host = self._host(size).zero_()
+        flat = torch.zeros(size.flat, dtype=torch.int32, device=self._device)
+
+        def compute() -> tuple[Tensor, Tensor | None]:
+            hidden = self._forward(flat, size)
+            inside = size.tokens <= SCORED_WITHIN
+            return hidden, self._operations.score(hidden, self._network.projection) if inside else None
+
+        graph, outcome = self._captured(compute)
+        return _Recording(size, host, flat, graph, outcome)
+
+    def _chain(self, part: Part) -> _Chain:
+        count = 1 << (len(part.tokens) - 1).bit_length()
+        width = self._width(part)
+        if (count, width) not in self._chains:
+            self._chains[count, width] = self._make_chain(Size(count, count, count, width, count, _SMALL_TILE))
+        return self._chains[count, width]
+
+    def _make_chain(self, size: Size) -> _Chain:
+        host = self._host(size).zero_()
+        flat = torch.zeros(size.flat, dtype=torch.int32, device=self._device)
+        step = torch.zeros(1, dtype=torch.int32, device=self._device)
+        tokens = torch.zeros(LONGEST_CHAIN + 1, size.tokens, dtype=torch.int32, device=self._device)
+        chances = torch.zeros(LONGEST_CHAIN + 1, size.tokens, dtype=torch.float32, device=self._device)
+        batch = sections(flat, size)  # type: ignore[arg-type]
+
+        def compute() -> None:
+            hidden = self._forward(flat, size, chained=True)
+            found = self._operations.score(hidden, self._network.projection)
+            self._operations.advance(
+                batch["tokens"], batch["positions"], found[0].view(torch.int32), found[1], step, tokens, chances
+            )
+
+        if not self._record:
+            return _Chain(size, host, flat, step, tokens, chances, None, compute)
+        graph, _ = self._captured(compute)
+        return _Chain(size, host, flat, step, tokens, chances, graph, graph.replay)
+
+    def _captured(self, compute: Callable[[], Captured]) -> tuple[torch.cuda.CUDAGraph, Captured]:
+        """A recording of `compute`, which runs once before: kernels compile when they are first launched."""
+        side = torch.cuda.Stream(self._device)  # type: ignore[no-untyped-call]
+        side.wait_stream(torch.cuda.current_stream(self._device))
+        with torch.cuda.stream(side):
+            compute()
+        torch.cuda.current_stream(self._device).wait_stream(side)
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph, pool=self._pool, capture_error_mode="thread_local"):
+            outcome = compute()
+        self._pool = self._pool or graph.pool()
+        return graph, outcome
+
+    def _host(self, size: Size) -> Tensor:
+        return torch.empty(size.flat, dtype=torch.int32, pin_memory=self._device.type == "cuda")
+
+
+def _size(tokens: int, sequences: int, width: int, wanted: int) -> Size:
+    tile = _SMALL_TILE if tokens < _LARGE_FROM else _LARGE_TILE
+    sequences = min(sequences, tokens)
+    return Size(tokens, -(-tokens // tile) + (sequences if sequences > 1 else 0), sequences, width, wanted, tile)
