@@ -15,6 +15,7 @@ from copydesk.tasks.rules import rules_answer
 from copydesk.tasks.task import extraction
 from copydesk.types import Schema, Task
 
+UNSURE = "浙江省湖州市吴兴区白鱼潭路3360号，湖州东门"
 TEXT = "湖南长沙岳麓区桃花岭路189号润丰园B座1202室 江雨桐 13800138000"
 
 
@@ -35,7 +36,7 @@ def test_the_address_task_is_answered_and_says_by_whom() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", [TEXT, "嗯", "朝阳区李", "王 12", "abc 北京 张", "浙江省湖州市吴兴区白鱼潭路3360号，湖州东门"]
+    "text", [TEXT, "嗯", "朝阳区李", "王 12", "abc 北京 张", UNSURE]
 )
 def test_what_is_not_sure_is_left_out(text: str) -> None:
     answer = rules_answer(text, ADDRESS)
@@ -44,10 +45,9 @@ def test_what_is_not_sure_is_left_out(text: str) -> None:
 
 
 def test_a_guess_is_better_than_no_answer_where_the_schema_wants_text() -> None:
-    text = "浙江省湖州市吴兴区白鱼潭路3360号，湖州东门"
     fields = {name: {"type": "string"} for name in ADDRESS_FIELDS}
-    left_out = rules_answer(text, of(fields))
-    wanted = rules_answer(text, of(fields | {"specific_location": {"type": "string", "minLength": 1}}))
+    left_out = rules_answer(UNSURE, of(fields))
+    wanted = rules_answer(UNSURE, of(fields | {"specific_location": {"type": "string", "minLength": 1}}))
     assert left_out is not None
     assert wanted is not None
     assert left_out.value["specific_location"] == ""
