@@ -85,7 +85,7 @@ def test_a_failure_leaves_nothing(source: Path, tmp_path: Path, monkeypatch: pyt
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("copydesk.training.export.write_tensors", full)
+    monkeypatch.setattr("copydesk.models.unpacked.write_tensors", full)
     with pytest.raises(UsageError, match="No space left"):
         export_hugging_face(source, tmp_path / "model")
     assert list(tmp_path.iterdir()) == []

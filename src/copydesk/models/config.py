@@ -72,7 +72,7 @@ class ModelConfig:
         hidden_size, heads = int(raw["hidden_size"]), int(raw["num_attention_heads"])
         theta, scaling = _rope(raw)
         config = cls(
-            name=_name(folder),
+            name=model_name(folder),
             model_type=model_type,
             vocab_size=int(raw["vocab_size"]),
             hidden_size=hidden_size,
@@ -130,7 +130,8 @@ def read_json(path: Path) -> dict[str, Any]:
     return cast(dict[str, Any], value)
 
 
-def _name(folder: Path) -> str:
+def model_name(folder: Path) -> str:
+    """What answers call the model in `folder`. Errors: `ModelError` for a damaged `copydesk.json`."""
     own = folder / "copydesk.json"
     if own.is_file() and "name" in (description := read_json(own)):
         return str(description["name"])
