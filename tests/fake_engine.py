@@ -78,7 +78,7 @@ class FakeEngine:
         del self._sequences[sequence]
 
     def close(self) -> None:
-        self._sequences.clear()
+        self.closed = True  # what it still holds is left to be looked at
 
     def _added(self, tokens: list[int]) -> int:
         self._handles += 1

@@ -244,10 +244,7 @@ def test_a_closed_model_says_so(tiny_model: Path) -> None:
 def test_the_built_in_model_announces_what_it_was_not_trained_for_once(
     tiny_model: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    from copydesk.engines.choose import load_engine
-    from copydesk.models.tokenizer import Tokenizer
-
-    with Model(load_engine("auto", tiny_model), Tokenizer(tiny_model), builtin=True) as model:
+    with Model(copydesk.load(tiny_model)._desk, builtin=True) as model:
         model.extract(TEXT)
         model.classify(TEXT)
         assert caplog.records == []

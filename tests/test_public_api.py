@@ -35,10 +35,10 @@ def test_everything_promised_is_there() -> None:
     assert [name for name in copydesk.__all__ if not hasattr(copydesk, name)] == []
 
 
-def test_load_and_model_come_from_the_model_module() -> None:
-    from copydesk import model
+def test_load_and_model_are_their_modules() -> None:
+    from copydesk import loading, model
 
-    assert copydesk.load is model.load
+    assert copydesk.load is loading.load
     assert copydesk.Model is model.Model
 
 

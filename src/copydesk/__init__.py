@@ -17,26 +17,31 @@ from copydesk.errors import (
     TextError,
     UsageError,
 )
-from copydesk.types import Answer, Failure, Field, Span, Usage
+from copydesk.types import Answer, Constraint, Delta, Failure, Field, Reply, Span, TokenLogprob, Usage
 
 if TYPE_CHECKING:
-    from copydesk.model import Model, load
+    from copydesk.loading import load
+    from copydesk.model import Model
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Answer",
     "AnswerError",
+    "Constraint",
     "CopydeskError",
+    "Delta",
     "EngineError",
     "Failure",
     "Field",
     "LengthError",
     "Model",
     "ModelError",
+    "Reply",
     "SchemaError",
     "Span",
     "TextError",
+    "TokenLogprob",
     "Usage",
     "UsageError",
     "__version__",
@@ -45,8 +50,12 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    if name in ("Model", "load"):
-        from copydesk import model
+    if name == "Model":
+        from copydesk.model import Model
 
-        return getattr(model, name)
+        return Model
+    if name == "load":
+        from copydesk.loading import load
+
+        return load
     raise AttributeError(f"module 'copydesk' has no attribute {name!r}")

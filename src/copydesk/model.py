@@ -1,98 +1,50 @@
-"""A loaded model: what a Python caller holds. Text and a schema or labels in, typed answers out.
+"""A loaded model: what a Python caller holds. Text in, typed answers and replies out.
 
-Thin over the desk: it turns schemas into tasks and answers into the caller's own classes. Knows no files of texts, no
-command line and no HTTP.
+Thin over the desk: it turns schemas into tasks, options into requests, and answers into the caller's own classes.
+Knows no files of texts, no command line and no HTTP, and not whether the desk runs an engine or asks a server.
 """
 
 from __future__ import annotations
 
-import json
 import logging
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import replace
-from functools import cache, partial
-from numbers import Integral, Real
-from os import PathLike, fspath
-from pathlib import Path
-from types import TracebackType, UnionType
-from typing import Any, Self, TypedDict, TypeVar, Unpack, overload
+from functools import partial
+from types import TracebackType
+from typing import Any, Self, TypeVar, Unpack, overload
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
-from copydesk.desk.calibration import UNCALIBRATED, Calibration, Line
-from copydesk.desk.desk import Desk
-from copydesk.desk.drafting import Drafting
+from copydesk.desk.chat_request import ChatRequest
+from copydesk.desk.protocol import AnyDesk
+from copydesk.desk.reply_stream import ReplyStream
 from copydesk.desk.request import Request
-from copydesk.drafting.controller import Controller
-from copydesk.drafting.drafters import Drafters
-from copydesk.drafting.rules.drafter import draft as rules
-from copydesk.drafting.tagger.draft import TaggerDrafter
-from copydesk.engines.choose import load_engine
-from copydesk.engines.options import EngineOptions
-from copydesk.engines.protocol import Engine
-from copydesk.errors import AnswerError, TextError, UsageError
-from copydesk.home import home, why_not_writable
-from copydesk.models.calibration import read_calibration
-from copydesk.models.resolve import BUILTIN_FOLDER, resolve
-from copydesk.models.tokenizer import Tokenizer
+from copydesk.errors import TextError, UsageError
+from copydesk.options import ChatOptions, CompletionOptions, Options
 from copydesk.stream import in_order
 from copydesk.tasks.builtin import ADDRESS, AGNEWS
-from copydesk.tasks.prompt import render_prompt
+from copydesk.tasks.chat import chat_request, completion_request
 from copydesk.tasks.task import classification, extraction
-from copydesk.types import Answer, Failure, Json, Task
+from copydesk.typed import typed_answer, typed_reply
+from copydesk.types import Answer, Failure, Json, Messages, Reply, Task
 
 Record = TypeVar("Record", bound=BaseModel)
 IN_FLIGHT = 64
 """Rows of `extract_many` and `classify_many` that are worked on at once, by default."""
+_LONG = 20_000
+"""Characters from which on a text is prepared in another thread, so that the event loop goes on meanwhile."""
 
 _log = logging.getLogger("copydesk")
 
 
-class Options(TypedDict, total=False):
-    """What every call takes beside its text. All have defaults."""
-
-    temperature: float
-    """0.0 (the default) takes the most probable answer; above it, answers are sampled with `seed`."""
-    seed: int
-    """Default 0. The same seed, text and model give the same sample."""
-    max_tokens: int | None
-    """Longest answer in tokens; by default what the context leaves."""
-    truncate: bool
-    """Default False. Cut a text that does not fit the context at a sentence end rather than refuse it."""
-    draft: bool
-    """Default True. Draft an extraction before the model reads it: faster, and the answer is the same."""
-    prediction: Any
-    """Your own guess at an extraction, as a value or as JSON text: a draft that goes before others. Default none."""
-
-
-_KINDS: Mapping[str, tuple[type | UnionType, str]] = {
-    "temperature": (Real, "a number"),
-    "seed": (Integral, "a whole number"),
-    "max_tokens": (Integral | None, "a whole number or None"),
-    "truncate": (bool, "True or False"),
-    "draft": (bool, "True or False"),
-}
-"""What an option's value is an instance of."""
-
-
 class Model:
-    """Answers extractions and classifications. Safe to share between threads; a context manager that closes itself."""
+    """Answers and replies. Safe to share between threads; a context manager that closes itself."""
 
-    def __init__(
-        self,
-        engine: Engine,
-        tokenizer: Tokenizer,
-        *,
-        drafting: Drafting | None = None,
-        calibration: Calibration = UNCALIBRATED,
-        builtin: bool = False,
-    ) -> None:
-        """`drafting` drafts extractions, `calibration` is that of the model's confidences. `builtin` says that the
-        weights are the built-in ones, whose untrained uses are announced."""
-        self._engine = engine
-        self._desk = Desk(engine, tokenizer, partial(render_prompt, tokenizer=tokenizer), drafting, calibration)
+    def __init__(self, desk: AnyDesk, *, builtin: bool = False) -> None:
+        """The model closes `desk`. `builtin` says that the weights are the built-in ones, whose untrained uses are
+        announced."""
+        self._desk = desk
         self._builtin = builtin
         self._announced = False
         self._closed = False
@@ -101,12 +53,12 @@ class Model:
     @property
     def name(self) -> str:
         """The model's name, as answers report it."""
-        return self._engine.model
+        return self._desk.model
 
     @property
     def engine(self) -> str:
         """The engine's name, as answers report it."""
-        return self._engine.name
+        return self._desk.engine
 
     @overload
     def extract(self, text: str, schema: type[Record], **options: Unpack[Options]) -> Answer[Record]: ...
@@ -121,7 +73,7 @@ class Model:
         `too_long`), `SchemaError`, `LengthError`, `AnswerError`, `EngineError`; `UsageError` for senseless options.
         """
         task = self._extraction(schema)
-        return _typed(self._submit(task, text, options).result(), task)
+        return typed_answer(self._submit(task, text, options).result(), task)
 
     @overload
     async def aextract(self, text: str, schema: type[Record], **options: Unpack[Options]) -> Answer[Record]: ...
@@ -134,7 +86,7 @@ class Model:
     ) -> Answer[Any]:
         """As `extract`, without blocking the event loop. Cancelling it cancels the answer."""
         task = self._extraction(schema)
-        return _typed(await _awaited(self._submit(task, text, options)), task)
+        return typed_answer(await self._awaited(task, text, options), task)
 
     @overload
     def extract_many(
@@ -182,7 +134,7 @@ class Model:
         self, text: str, labels: Sequence[str] | Task | None = None, **options: Unpack[Options]
     ) -> Answer[str]:
         """As `classify`, without blocking the event loop. Cancelling it cancels the answer."""
-        return await _awaited(self._submit(self._classification(labels), text, options))
+        return await self._awaited(self._classification(labels), text, options)
 
     def classify_many(
         self,
@@ -195,6 +147,38 @@ class Model:
         """As `extract_many`, for labels."""
         return self._many(texts, self._classification(labels), in_flight, options)
 
+    def chat(self, messages: Messages | str, **options: Unpack[ChatOptions]) -> Reply:
+        """The next turn of a conversation; a text is a conversation's only user message.
+
+        A reply that ends because it is long enough has the finish `length`. Errors: `UsageError` for senseless options,
+        `TextError` (`empty_text`, `invalid_text`, `too_long`), `SchemaError`, `LengthError` where a constraint cannot
+        be met in the tokens left, `AnswerError`, `EngineError`.
+        """
+        return self.chat_stream(messages, **options).reply
+
+    async def achat(self, messages: Messages | str, **options: Unpack[ChatOptions]) -> Reply:
+        """As `chat`, without blocking the event loop. Cancelling it cancels the reply."""
+        return await self._areply(chat_request(messages, **options))
+
+    def chat_stream(self, messages: Messages | str, **options: Unpack[ChatOptions]) -> ReplyStream:
+        """As `chat`, piece by piece: iterate with `for` or `async for`, then take `.reply`.
+
+        Senseless options raise here, all other errors come by the stream. Cancelling or dropping it stops the work.
+        """
+        return self._stream(chat_request(messages, **options))
+
+    def complete(self, prompt: str, **options: Unpack[CompletionOptions]) -> Reply:
+        """How a text goes on, without a chat template. Errors: as `chat`."""
+        return self.complete_stream(prompt, **options).reply
+
+    async def acomplete(self, prompt: str, **options: Unpack[CompletionOptions]) -> Reply:
+        """As `complete`, without blocking the event loop. Cancelling it cancels the reply."""
+        return await self._areply(completion_request(prompt, **options))
+
+    def complete_stream(self, prompt: str, **options: Unpack[CompletionOptions]) -> ReplyStream:
+        """As `complete`, piece by piece: see `chat_stream`."""
+        return self._stream(completion_request(prompt, **options))
+
     def close(self) -> None:
         """Free the weights; answers in progress are cancelled. Closing twice is fine."""
         with self._lock:
@@ -202,7 +186,6 @@ class Model:
                 return
             self._closed = True
         self._desk.close()
-        self._engine.close()
 
     def __enter__(self) -> Self:
         return self
@@ -225,9 +208,8 @@ class Model:
         return self._announce(task)
 
     def _announce(self, task: Task) -> Task:
+        self._check_open()
         with self._lock:
-            if self._closed:
-                raise UsageError("The model is closed; load it again.")
             first = self._builtin and not task.builtin and not self._announced
             self._announced |= first
         if first:
@@ -240,10 +222,21 @@ class Model:
             )
         return task
 
+    def _check_open(self) -> None:
+        if self._closed:
+            raise UsageError("The model is closed; load it again.")
+
     def _submit(self, task: Task, text: str, options: Options) -> Future[Answer[Any]]:
         if not isinstance(text, str):
             raise TextError(f"A text is a str, not {type(text).__name__}.", code="invalid_text")
-        return self._desk.submit(_request(task, text, options))
+        return self._desk.submit(Request(task=task, text=text, **options))
+
+    async def _awaited(self, task: Task, text: str, options: Options) -> Answer[Any]:
+        import asyncio  # 20 ms, which a command need not spend
+
+        submit = partial(self._submit, task, text, options)
+        long = isinstance(text, str) and len(text) >= _LONG
+        return await asyncio.wrap_future(await asyncio.to_thread(submit) if long else submit())
 
     def _many(
         self, texts: Iterable[str | Failure], task: Task, in_flight: int, options: Options
@@ -254,99 +247,25 @@ class Model:
             )
         if in_flight < 1:
             raise UsageError(f"in_flight must be at least 1, got {in_flight}.")
-        _request(task, "", options)  # senseless options are refused here, not by the first row
+        Request(task=task, text="", **options)  # senseless options are refused here, not by the first row
         return in_order(
             texts,
             lambda text: self._submit(task, text, options),
-            lambda answer: _typed(answer, task),
+            lambda answer: typed_answer(answer, task),
             in_flight,
         )
 
+    def _stream(self, request: ChatRequest) -> ReplyStream:
+        self._check_open()
+        schema = request.constraint.schema
+        stream = self._desk.submit_chat(request)
+        return stream if schema is None else stream.shaped(lambda reply: typed_reply(reply, schema))
 
-def load(
-    model: str | PathLike[str] | None = None,
-    *,
-    engine: str = "auto",
-    draft: bool = True,
-    learn: bool = True,
-    **options: Unpack[EngineOptions],
-) -> Model:
-    """Load a model: the built-in one (None), a folder, a hub id such as `Qwen/Qwen3-0.6B`, or a GGUF file.
+    async def _areply(self, request: ChatRequest) -> Reply:
+        import asyncio
 
-    A GGUF file needs the model's `tokenizer.json` and `tokenizer_config.json` beside it.
-    `engine` is `auto`, `openvino`, `llamacpp` or `transformers`; `options` are its `EngineOptions`, such as
-    `context_length` (tokens of prompt and answer together), `threads`, `bits` or `device`.
-    `draft=False` switches drafts off for all calls. `learn=False` keeps drafts from getting better by the answers
-    given: what is learned of them is kept on this machine, under `COPYDESK_HOME`, until `copydesk doctor --forget`.
-    Errors: `ModelError` (not found, incomplete, unsupported), `EngineError` (missing, unfit), `UsageError`.
-    """
-    name = fspath(model) if isinstance(model, PathLike) else model
-    if not isinstance(name, str | None):
-        raise UsageError(f"A model is a path or a name, not {type(name).__name__}.")
-    path = resolve(name)
-    tokenizer = Tokenizer(path if path.is_dir() else path.parent)
-    loaded = load_engine(engine, path, **options)
-    drafting = _drafting(learn=learn) if draft else None
-    calibration = _calibration(path) if path.is_dir() else UNCALIBRATED
-    return Model(loaded, tokenizer, drafting=drafting, calibration=calibration, builtin=path == BUILTIN_FOLDER)
-
-
-def _calibration(folder: Path) -> Calibration:
-    lines = read_calibration(folder)
-    return Calibration({task: {name: Line(*line) for name, line in own.items()} for task, own in lines.items()})
-
-
-def _drafting(*, learn: bool) -> Drafting:
-    """All drafters. Where what they learn cannot be kept, that is said once."""
-    folder = home()
-    reason = why_not_writable(folder) if learn else None
-    if reason is not None:
-        _warn_once(f"What is learned from answers is not kept: {reason}. Answers are the same without.")
-    controller = Controller()
-    tagger = TaggerDrafter(folder) if learn else None
-    return Drafting(Drafters(controller, rules=rules, tagger=tagger), controller)
-
-
-@cache
-def _warn_once(message: str) -> None:
-    _log.warning(message)
-
-
-def _request(task: Task, text: str, options: Options) -> Request:
-    """Errors: `UsageError` for options of a wrong kind or senseless ones."""
-    for option, value in options.items():
-        kind, words = _KINDS.get(option, (object, ""))
-        if not isinstance(value, kind):
-            raise UsageError(f"{option} is {words}, not {value!r}.")
-    return Request(task=task, text=text, **options)
-
-
-async def _awaited(future: Future[Answer[Any]]) -> Answer[Any]:
-    import asyncio  # 20 ms, which a command need not spend
-
-    return await asyncio.wrap_future(future)
-
-
-def _typed(answer: Answer[Any], task: Task) -> Answer[Any]:
-    """The answer with its value as an instance of the schema's pydantic class, if it came from one."""
-    if task.schema is None or task.schema.model is None:
-        return answer
-    model: type[BaseModel] = task.schema.model
-    try:
-        # As JSON rather than as a dict: a strict class takes a date's or an enum's text only from JSON.
-        return replace(answer, value=model.model_validate_json(json.dumps(answer.value)))
-    except Exception as error:  # pydantic's own, and whatever a validator of the class raises
-        raise AnswerError(
-            f"{model.__name__} refuses the answer {json.dumps(answer.value, ensure_ascii=False)}: {_reason(error)}. "
-            "Only rules that the JSON Schema states are kept while answering: state this one there "
-            "(pattern, enum, bounds), or check it afterwards."
-        ) from error
-
-
-def _reason(error: Exception) -> str:
-    """What is wrong with a value, and in which field."""
-    if not isinstance(error, ValidationError):
-        return f"{type(error).__name__}: {error}"
-    first = error.errors(include_url=False, include_input=False)[0]
-    field = ".".join(map(str, first["loc"]))
-    return f"{field}: {first['msg']}" if field else first["msg"]
+        length = len(request.prompt or "") + sum(len(message["content"]) for message in request.messages)
+        submit = partial(self._stream, request)
+        stream = await asyncio.to_thread(submit) if length >= _LONG else submit()
+        with stream:
+            return await stream.areply()

@@ -105,20 +105,15 @@ def do(work: Work) -> Done:
 
 def _load(work: Work) -> Model:
     """The model, with drafters as the mode says; those that do harm take the place of all others."""
-    from copydesk.model import Model, load
+    from copydesk.loading import load, load_with
 
     if work.mode != "hostile":
         return load(work.model, engine=work.engine, draft=work.mode == "drafted")
     from copydesk.bench.hostile import HostileDrafters
     from copydesk.desk.drafting import Drafting
     from copydesk.drafting.controller import Controller
-    from copydesk.engines.choose import load_engine
-    from copydesk.models.resolve import resolve
-    from copydesk.models.tokenizer import Tokenizer
 
-    path = resolve(work.model)
-    drafting = Drafting(HostileDrafters(work.seed), Controller())
-    return Model(load_engine(work.engine, path), Tokenizer(path), drafting=drafting)
+    return load_with(Drafting(HostileDrafters(work.seed), Controller()), work.model, work.engine)
 
 
 def main() -> None:

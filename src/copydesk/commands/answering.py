@@ -18,7 +18,8 @@ from copydesk.commands.exits import DONE, ROWS_FAILED
 from copydesk.types import Answer, Failure
 
 if TYPE_CHECKING:
-    from copydesk.model import Model, Options
+    from copydesk.model import Model
+    from copydesk.options import Options
     from copydesk.page import Page
 
 

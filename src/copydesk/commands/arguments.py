@@ -55,7 +55,7 @@ def classification_task(arguments: argparse.Namespace) -> Task:
 
 def load_model(arguments: argparse.Namespace) -> Model:
     """The model of `--model` and `--engine`, drafting as `--no-draft` and `--no-learn` say."""
-    from copydesk.model import load
+    from copydesk.loading import load
 
     return load(
         arguments.model,

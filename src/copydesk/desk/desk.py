@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from copydesk.desk import source
 from copydesk.desk.calibration import UNCALIBRATED, Calibration
 from copydesk.desk.canonical import Canonical
+from copydesk.desk.chat_request import ChatRequest
 from copydesk.desk.choice import Choice
 from copydesk.desk.closing import Closing
 from copydesk.desk.costs import Meter
@@ -31,6 +32,7 @@ from copydesk.desk.grammar import Grammar
 from copydesk.desk.grounded import Grounder
 from copydesk.desk.job import AnswerJob
 from copydesk.desk.prompt import Prompt
+from copydesk.desk.reply_stream import ReplySender, ReplyStream
 from copydesk.desk.request import Request
 from copydesk.desk.scheduler import Scheduler
 from copydesk.desk.schema.bounds import Bounds
@@ -67,9 +69,9 @@ class Desk:
         drafting: Drafting | None = None,
         calibration: Calibration = UNCALIBRATED,
     ) -> None:
-        """`render` gives a task's prompt; it is called once a task. The engine stays the caller's to close.
+        """`render` gives a task's prompt; it is called once a task. The desk closes the engine, and `drafting`.
 
-        With `drafting`, extractions are drafted first; the desk closes it.
+        With `drafting`, extractions are drafted first.
         """
         self._engine = engine
         self._tokenizer = tokenizer
@@ -84,11 +86,23 @@ class Desk:
         self._preparing = threading.Lock()
         self._inbox: queue.SimpleQueue[AnswerJob | None] = queue.SimpleQueue()
         self._closed = False
+        self._closing_engine = threading.Lock()
+        self._engine_open = True
         self._process = os.getpid()
         self._thread = threading.Thread(target=self._work, name="copydesk-desk", daemon=True)
         self._thread.start()
         # Also when the interpreter exits: it must not go while the thread is inside the engine.
         self._stop = weakref.finalize(self, _stop, self._inbox, self._thread, drafting)
+
+    @property
+    def engine(self) -> str:
+        """The engine's name, as answers report it."""
+        return self._engine.name
+
+    @property
+    def model(self) -> str:
+        """The model's name, as answers report it."""
+        return self._engine.model
 
     def submit(self, request: Request) -> Future[Answer[Any]]:
         """The answer to come: a dict (or what the schema describes) or a label. Cancelling it stops the work.
@@ -109,13 +123,23 @@ class Desk:
             future.set_exception(error)
         return future
 
+    def submit_chat(self, request: ChatRequest) -> ReplyStream:
+        """The reply to come. Cancelling or dropping it stops the work. Errors, raised by the stream: as `submit`."""
+        sender = ReplySender()
+        sender.fail(EngineError("This engine does not chat yet.", code="engine_unavailable"))
+        return ReplyStream(sender)
+
     def close(self) -> None:
-        """Stop. Answers in progress fail; calling it again does nothing."""
+        """Stop, and free the engine. Answers in progress fail; calling it again does nothing."""
         if os.getpid() != self._process:
             return  # the thread is another process's
         with self._preparing:
             self._closed = True
         self._stop()
+        with self._closing_engine:
+            if self._engine_open:
+                self._engine_open = False
+                self._engine.close()
 
     def _work(self) -> None:
         scheduler = Scheduler(self._engine, took=self._meter())

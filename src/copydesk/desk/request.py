@@ -1,20 +1,30 @@
-"""What a caller asks of the desk.
+"""What a caller asks of the desk: a text for a task.
 
 Knows nothing of how it is answered.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
+from copydesk.desk import checks
 from copydesk.errors import UsageError
 from copydesk.types import Task
+
+_KINDS: Mapping[str, checks.Kind] = {
+    "temperature": checks.NUMBER,
+    "max_tokens": checks.WHOLE_OR_NONE,
+    "truncate": checks.TRUTH,
+    "draft": checks.TRUTH,
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One text for one task. Errors: `UsageError` for senseless options."""
+    """One text for one task. Errors: `UsageError` for options of a wrong kind or senseless ones."""
 
     task: Task
     text: str
@@ -32,9 +42,11 @@ class Request:
     """Cut a text that does not fit at a sentence end rather than refuse it."""
 
     def __post_init__(self) -> None:
+        checks.check_kinds(self, _KINDS)
         if not 0.0 <= self.temperature < float("inf"):
             raise UsageError(f"temperature is a number from 0 up, not {self.temperature}.")
-        if self.max_tokens is not None and self.max_tokens < 1:
-            raise UsageError(f"max_tokens is at least 1, not {self.max_tokens}.")
-        if self.seed < 0:
-            raise UsageError(f"seed is a whole number from 0 up, not {self.seed}.")
+        checks.check_max_tokens(self.max_tokens)
+        checks.check_seed(self.seed)
+        self._check_abstention()
+
+    def _check_abstention(self) -> None:

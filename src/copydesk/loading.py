@@ -1,0 +1,90 @@
+"""Loading a model: its files, its engine, its drafters, and the desk over them.
+
+Knows nothing of what is asked of it.
+"""
+
+from __future__ import annotations
+
+import logging
+from functools import cache, partial
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Unpack
+
+from copydesk.desk.calibration import UNCALIBRATED, Calibration, Line
+from copydesk.desk.desk import Desk
+from copydesk.desk.drafting import Drafting
+from copydesk.drafting.controller import Controller
+from copydesk.drafting.drafters import Drafters
+from copydesk.drafting.rules.drafter import draft as rules
+from copydesk.drafting.tagger.draft import TaggerDrafter
+from copydesk.engines.choose import load_engine
+from copydesk.engines.options import EngineOptions
+from copydesk.errors import UsageError
+from copydesk.home import home, why_not_writable
+from copydesk.model import Model
+from copydesk.models.calibration import read_calibration
+from copydesk.models.resolve import BUILTIN_FOLDER, resolve
+from copydesk.models.tokenizer import Tokenizer
+from copydesk.tasks.prompt import render_prompt
+
+_log = logging.getLogger("copydesk")
+
+
+def load(
+    model: str | PathLike[str] | None = None,
+    *,
+    engine: str = "auto",
+    draft: bool = True,
+    learn: bool = True,
+    **options: Unpack[EngineOptions],
+) -> Model:
+    """Load a model: the built-in one (None), a folder, a hub id such as `Qwen/Qwen3-0.6B`, or a GGUF file.
+
+    A GGUF file needs the model's `tokenizer.json` and `tokenizer_config.json` beside it.
+    `engine` is `auto`, `openvino`, `llamacpp` or `transformers`; `options` are its `EngineOptions`, such as
+    `context_length` (tokens of prompt and answer together), `threads`, `bits` or `device`.
+    `draft=False` switches drafts off for all calls. `learn=False` keeps drafts from getting better by the answers
+    given: what is learned of them is kept on this machine, under `COPYDESK_HOME`, until `copydesk doctor --forget`.
+    Errors: `ModelError` (not found, incomplete, unsupported), `EngineError` (missing, unfit), `UsageError`.
+    """
+    return load_with(_drafting(learn=learn) if draft else None, model, engine, **options)
+
+
+def load_with(
+    drafting: Drafting | None,
+    model: str | PathLike[str] | None = None,
+    engine: str = "auto",
+    **options: Unpack[EngineOptions],
+) -> Model:
+    """As `load`, with drafters of one's own; the model closes them."""
+    name = fspath(model) if isinstance(model, PathLike) else model
+    if not isinstance(name, str | None):
+        raise UsageError(f"A model is a path or a name, not {type(name).__name__}.")
+    path = resolve(name)
+    tokenizer = Tokenizer(path if path.is_dir() else path.parent)
+    loaded = load_engine(engine, path, **options)
+    calibration = _calibration(path) if path.is_dir() else UNCALIBRATED
+    desk = Desk(loaded, tokenizer, partial(render_prompt, tokenizer=tokenizer), drafting, calibration)
+    return Model(desk, builtin=path == BUILTIN_FOLDER)
+
+
+def _calibration(folder: Path) -> Calibration:
+    lines = read_calibration(folder)
+    return Calibration({task: {name: Line(*line) for name, line in own.items()} for task, own in lines.items()})
+
+
+def _drafting(*, learn: bool) -> Drafting:
+    """All drafters. Where what they learn cannot be kept, that is said once."""
+    folder = home()
+    reason = why_not_writable(folder) if learn else None
+    if reason is not None:
+        _warn_once(f"What is learned from answers is not kept: {reason}. Answers are the same without.")
+    controller = Controller()
+    tagger = TaggerDrafter(folder) if learn else None
+    return Drafting(Drafters(controller, rules=rules, tagger=tagger), controller)
+
+
+@cache
+def _warn_once(message: str) -> None:
+    _log.warning(message)
