@@ -47,6 +47,3 @@ class Request:
             raise UsageError(f"temperature is a number from 0 up, not {self.temperature}.")
         checks.check_max_tokens(self.max_tokens)
         checks.check_seed(self.seed)
-        self._check_abstention()
-
-    def _check_abstention(self) -> None:
