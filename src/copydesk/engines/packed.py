@@ -10,7 +10,7 @@ from array import array
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain, islice, pairwise
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,11 +29,13 @@ NO_TOKEN = -1
 class Packed:
     """Fields that are flat arrays, in the order in which they are declared."""
 
-    __slots__ = ()
+    __slots__: tuple[str, ...] = ()
+    dtypes: ClassVar[tuple[type[np.generic], ...]]
+    """Of the arrays, in order."""
 
     def arrays(self) -> list[NDArray[Any]]:
         """The fields' arrays, in order."""
-        return [getattr(self, name) for name in self.__dataclass_fields__]  # type: ignore[attr-defined]
+        return [getattr(self, name) for name in self.__slots__]
 
     @classmethod
     def concatenate(cls, parts: Sequence[Self]) -> Self:
@@ -46,6 +48,8 @@ class Packed:
 @dataclass(frozen=True, slots=True, eq=False)
 class PackedReads(Packed):
     """`n` reads of one engine call: `w` wanted positions in all, `l` listed tokens in all."""
+
+    dtypes: ClassVar = (np.int64, *(np.int32,) * 8)
 
     sequences: Longs
     """`[n]`, each at most once."""
@@ -98,6 +102,8 @@ class PackedReads(Packed):
 @dataclass(frozen=True, slots=True, eq=False)
 class PackedScores(Packed):
     """The scores of `PackedReads`, whose counts say what belongs to which position: `t` is the sum of its `tops`."""
+
+    dtypes: ClassVar = (np.int32, np.float32, np.float32, np.int32, np.float32, np.int32, np.int32, np.float32)
 
     argmax: Ints
     """`[w]`."""
