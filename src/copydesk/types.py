@@ -26,6 +26,14 @@ class Schema:
 
 
 @dataclass(frozen=True, slots=True)
+class Example:
+    """A text with its right answer as the model is to write it: JSON on one line, or a label."""
+
+    text: str
+    answer: str
+
+
+@dataclass(frozen=True, slots=True)
 class Task:
     """What is asked: an extraction (it has a `schema`) or a classification (it has `labels`)."""
 
@@ -37,6 +45,8 @@ class Task:
     """Top-level fields whose value must be copied from the text, beside those that the schema declares so."""
     builtin: bool = False
     """Whether the built-in model was trained for it."""
+    examples: tuple[Example, ...] = ()
+    """Shown to the model before the text, as earlier turns of the conversation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +117,10 @@ class Answer(Generic[Value]):
     truncated: bool = False
     labels: Mapping[str, float] = field(default_factory=dict)
     """Classification only: each label's probability among the labels."""
+    label_mass: float | None = None
+    """Classification only: the probability that the model itself gives to all labels together."""
+    abstained: bool = False
+    """Classification only: `value` is None because the best label's confidence was below `abstain_below`."""
 
     def to_dict(self) -> Json:
         """The answer as `--details` prints it. A pydantic value is dumped by alias."""
@@ -116,6 +130,7 @@ class Answer(Generic[Value]):
         result: Json = {"value": value}
         if self.labels:
             result["labels"] = dict(self.labels)
+            result["label_mass"] = self.label_mass
         else:
             result["fields"] = {name: field.to_dict() for name, field in self.fields.items()}
         result |= {
@@ -135,6 +150,8 @@ class Answer(Generic[Value]):
         }
         if self.truncated:
             result["truncated"] = True
+        if self.abstained:
+            result["abstained"] = True
         return result
 
 

@@ -139,15 +139,17 @@ def test_costs_are_measured_before_the_first_answer(tokenizer: Tokenizer, make_d
 
 
 def test_a_classification_takes_one_pass(tokenizer: Tokenizer, make_desk: MakeDesk) -> None:
-    desk, engine = make_desk(knowing(tokenizer, AGNEWS, {"Stocks fall": "Business"}))
-    answer = desk.submit(Request(AGNEWS, "Stocks fall")).result(30)
+    task = classification(["World", "Sports", "Business", "Tech"])
+    desk, engine = make_desk(knowing(tokenizer, task, {"Stocks fall": "Business"}))
+    answer = desk.submit(Request(task, "Stocks fall")).result(30)
     assert answer.value == "Business"
     assert answer.passes == 1
-    assert len(engine.calls) == 1
-    assert list(answer.labels) == list(AGNEWS.labels)
+    assert engine.calls == [1]
+    assert list(answer.labels) == list(task.labels)
     assert sum(answer.labels.values()) == pytest.approx(1)
     assert max(answer.labels, key=answer.labels.__getitem__) == "Business"
     assert answer.confidence < answer.labels["Business"]
+    assert answer.confidence == pytest.approx(answer.labels["Business"] * answer.label_mass)
     assert answer.fields == {}
 
 
@@ -247,11 +249,74 @@ def test_a_text_that_just_fits_is_answered(make_desk: MakeDesk, tokenizer: Token
     pytest.fail("no text fits")
 
 
-def test_labels_that_part_late_take_a_pass_more(make_desk: MakeDesk, tokenizer: Tokenizer) -> None:
+def test_labels_that_part_late_take_one_call_more(make_desk: MakeDesk, tokenizer: Tokenizer) -> None:
     task = classification(["qqq1", "qqq2", "zzz"])
-    desk, _ = make_desk(knowing(tokenizer, task, {"x": "qqq2"}))
+    desk, engine = make_desk(knowing(tokenizer, task, {"x": "qqq2"}))
     answer = desk.submit(Request(task, "x")).result(30)
-    assert (answer.value, answer.passes) == ("qqq2", 2)
+    assert answer.value == "qqq2"
+    assert engine.calls == [1, answer.passes - 1]
+    assert answer.usage.completion_tokens == len(tokenizer.encode("qqq2"))
+    assert engine.open_sequences == 1  # the prompt's beginning, for the next text
+
+
+def test_many_classifications_equal_each_alone(make_desk: MakeDesk, tokenizer: Tokenizer) -> None:
+    desk, engine = make_desk(hashed(tokenizer.vocab_size))
+    tasks = [classification(labels) for labels in (["q1", "q2", "z"], ["a", "b"], ["xx-a", "xx-b", "xx-bc"])]
+    requests = [Request(task, text) for text in map(str, range(20)) for task in tasks]
+    alone = [desk.submit(request).result(30) for request in requests]
+    before = len(engine.calls)
+    together = [future.result(30) for future in [desk.submit(request) for request in requests]]
+    assert [(one.value, one.labels, one.label_mass) for one in together] == [
+        (one.value, one.labels, one.label_mass) for one in alone
+    ]
+    assert len(engine.calls) - before < len(requests)
+    assert engine.open_sequences == len(tasks)
+
+
+def test_a_text_that_takes_one_pass_is_not_kept(make_desk: MakeDesk, tokenizer: Tokenizer) -> None:
+    desk, engine = make_desk(hashed(tokenizer.vocab_size))
+    task = classification(["a", "b"])
+    desk.submit(Request(task, "first")).result(30)
+    forked: list[tuple[int, int]] = []
+    released: list[int] = []
+    fork, release = engine.fork, engine.release
+
+    def noting_fork(sequence: int) -> int:
+        forked.append((sequence, fork(sequence)))
+        return forked[-1][1]
+
+    def noting_release(sequence: int) -> None:
+        released.append(sequence)
+        release(sequence)
+
+    engine.fork, engine.release = noting_fork, noting_release  # type: ignore[method-assign]
+    for text in "xyz":
+        desk.submit(Request(task, text)).result(30)
+    kept = {sequence for sequence, _ in forked}
+    assert len(kept) == 1  # the prompt's beginning; a text's own sequence never
+    assert released[:3] == [copy for _, copy in forked[:3]]
+
+
+def test_no_label_is_given_where_the_model_is_unsure(make_desk: MakeDesk, tokenizer: Tokenizer) -> None:
+    task = classification(["World", "Business"])
+    desk, _ = make_desk(knowing(tokenizer, task, {"Stocks fall": "Business"}))
+    sure = desk.submit(Request(task, "Stocks fall", abstain_below=0.9)).result(30)
+    assert (sure.value, sure.abstained) == ("Business", False)
+    plain = desk.submit(Request(task, "else")).result(30)
+    unsure = desk.submit(Request(task, "else", abstain_below=0.9)).result(30)
+    assert (unsure.value, unsure.abstained) == (None, True)
+    assert (unsure.labels, unsure.confidence) == (plain.labels, plain.confidence)
+    assert plain.value == max(plain.labels, key=plain.labels.__getitem__)
+    assert desk.submit(Request(task, "else", abstain_below=plain.confidence)).result(30).value == plain.value
+
+
+def test_a_label_that_may_not_be_given_is_refused(make_desk: MakeDesk, tokenizer: Tokenizer) -> None:
+    desk, _ = make_desk(hashed(tokenizer.vocab_size))
+    task = classification(["yes", "a longer answer"])
+    with pytest.raises(LengthError, match="max_tokens"):
+        desk.submit(Request(task, "x", max_tokens=2)).result(30)
+    longest = max(len(tokenizer.encode(label)) for label in task.labels)
+    assert desk.submit(Request(task, "x", max_tokens=longest)).result(30).value in task.labels
 
 
 def test_sampling_holds_its_seed(make_desk: MakeDesk, tokenizer: Tokenizer) -> None:

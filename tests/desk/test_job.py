@@ -10,27 +10,32 @@ import pytest
 
 from copydesk.desk.calibration import UNCALIBRATED
 from copydesk.desk.canonical import Canonical
-from copydesk.desk.choice import Choice
 from copydesk.desk.closing import Closing
+from copydesk.desk.grammar import Grammar
 from copydesk.desk.job import AnswerJob
 from copydesk.desk.prompt import Prompt
 from copydesk.desk.request import Request
 from copydesk.desk.scheduler import Effort
+from copydesk.desk.schema.bounds import Bounds
 from copydesk.desk.writer import Written
 from copydesk.errors import LengthError
 from copydesk.models.tokenizer import Tokenizer
-from copydesk.tasks.builtin import AGNEWS
+from copydesk.tasks.task import extraction
 from copydesk.types import Answer
+
+TEXT = "Stocks fall."
+TASK = extraction({"enum": ["up", "down"]})
 
 
 @pytest.fixture
 def job(tokenizer: Tokenizer, canonical: Canonical) -> AnswerJob:
+    bounds = Bounds.of(TEXT)
     return AnswerJob(
-        request=Request(AGNEWS, "Stocks fall. And more"),
-        text="Stocks fall.",
-        text_tokens=tokenizer.encode("Stocks fall."),
+        request=Request(TASK, TEXT + " And more"),
+        text=TEXT,
+        text_tokens=tokenizer.encode(TEXT),
         prompt=Prompt((1, 2, 3), (4, 5)),
-        grammar=Choice(AGNEWS.labels, tokenizer),
+        grammar=Grammar(TASK.schema.json, bounds, tokenizer.grammar_tokenizer(tokenizer.vocab_size), canonical),
         shortest=(),
         room=10,
         canonical=canonical,
@@ -47,17 +52,17 @@ def job(tokenizer: Tokenizer, canonical: Canonical) -> AnswerJob:
 
 @pytest.fixture
 def written(tokenizer: Tokenizer) -> Written:
-    tokens = tokenizer.encode("Sports")
-    return Written(tokens=tokens, probabilities={0: 0.5}, listed={})
+    tokens = tokenizer.encode('"down"')
+    return Written(tokens=tokens, probabilities={1: 0.5}, listed={})
 
 
 def test_a_finished_job_hands_over_its_answer(job: AnswerJob, written: Written, tokenizer: Tokenizer) -> None:
     job.finish(written, Effort(passes=1, cached_tokens=3))
     answer: Answer[Any] = job.future.result(0)
-    assert answer.value == "Sports"
+    assert answer.value == "down"
     assert answer.confidence == 0.5
     assert answer.truncated
-    assert answer.usage.prompt_tokens == 3 + len(tokenizer.encode("Stocks fall.")) + 2
+    assert answer.usage.prompt_tokens == 3 + len(tokenizer.encode(TEXT)) + 2
     assert (answer.usage.cached_tokens, answer.passes) == (3, 1)
 
 
@@ -68,10 +73,10 @@ def test_a_failed_job_hands_over_the_reason(job: AnswerJob) -> None:
 
 
 def test_an_answer_that_cannot_be_made_is_a_failure_too(job: AnswerJob) -> None:
-    with pytest.raises(KeyError) as caught:
-        job.finish(Written(tokens=[-1]), Effort(1, 0))
+    with pytest.raises(ValueError, match="Expecting value") as caught:
+        job.finish(Written(), Effort(1, 0))
     job.fail(caught.value)
-    assert isinstance(job.future.exception(0), KeyError)
+    assert job.future.exception(0) is caught.value
 
 
 @pytest.mark.parametrize("ends", ["finish", "fail"])

@@ -23,7 +23,6 @@ from copydesk.desk import source
 from copydesk.desk.calibration import UNCALIBRATED, Calibration
 from copydesk.desk.canonical import Canonical
 from copydesk.desk.chat_request import ChatRequest
-from copydesk.desk.choice import Choice
 from copydesk.desk.closing import Closing
 from copydesk.desk.costs import Meter
 from copydesk.desk.drafting import Drafting
@@ -31,6 +30,8 @@ from copydesk.desk.drafts import Drafts
 from copydesk.desk.grammar import Grammar
 from copydesk.desk.grounded import Grounder
 from copydesk.desk.job import AnswerJob
+from copydesk.desk.label_job import LabelJob
+from copydesk.desk.label_scores import LabelScores
 from copydesk.desk.prompt import Prompt
 from copydesk.desk.reply_stream import ReplySender, ReplyStream
 from copydesk.desk.request import Request
@@ -54,7 +55,7 @@ _ROOM_PER_TOKEN = 8
 _log = logging.getLogger("copydesk")
 
 Thing = TypeVar("Thing")
-Compiled = tuple[Grammar | Choice, tuple[int, ...]]
+Compiled = tuple[Grammar, tuple[int, ...]]
 """A grammar, and the tokens of its shortest answer."""
 
 
@@ -81,10 +82,11 @@ class Desk:
         self._canonical = Canonical(tokenizer)
         self._closing = Closing(self._canonical, tokenizer.eos_token_ids[0], engine.vocab_size)
         self._grounder = Grounder(tokenizer, self._closing)
-        self._prompts: OrderedDict[str, Prompt] = OrderedDict()
+        self._prompts: OrderedDict[Any, Prompt] = OrderedDict()
         self._compiled: OrderedDict[Any, Compiled] = OrderedDict()
+        self._label_scores: OrderedDict[tuple[str, ...], LabelScores] = OrderedDict()
         self._preparing = threading.Lock()
-        self._inbox: queue.SimpleQueue[AnswerJob | None] = queue.SimpleQueue()
+        self._inbox: queue.SimpleQueue[AnswerJob | LabelJob | None] = queue.SimpleQueue()
         self._closed = False
         self._closing_engine = threading.Lock()
         self._engine_open = True
@@ -184,30 +186,45 @@ class Desk:
 
         return took
 
-    def _job(self, request: Request, future: Future[Answer[Any]]) -> AnswerJob:
+    def _job(self, request: Request, future: Future[Answer[Any]]) -> AnswerJob | LabelJob:
         started = time.perf_counter()
         source.check(request.text)
-        text, tokens = request.text, self._tokenizer.encode(request.text)
+        tokens = self._tokenizer.encode(request.text)
+        settled = {
+            "request": request,
+            "calibration": self._calibration,
+            "drafting": self._drafting,
+            "future": future,
+            "engine_name": self._engine.name,
+            "model_name": self._engine.model,
+            "started": started,
+        }
+        if request.task.schema is None:
+            return self._label_job(request, tokens, settled)
+        return self._answer_job(request, tokens, settled)
+
+    def _label_job(self, request: Request, tokens: list[int], settled: dict[str, Any]) -> LabelJob:
+        labels = request.task.labels
+        with self._preparing:
+            prompt = self._prompt(request.task)
+            scores = _remembered(self._label_scores, labels, lambda: LabelScores(labels, self._tokenizer))
+        longest = max(scores.sizes)
+        if request.max_tokens is not None and longest > request.max_tokens:
+            raise LengthError(
+                f"The longest label takes {longest} tokens, and the answer may have {request.max_tokens}; "
+                "allow more (max_tokens)."
+            )
+        text, tokens = self._fitted(request, tokens, prompt, longest + 1, longest)
+        return LabelJob(text=text, text_tokens=tokens, prompt=prompt, scores=scores, **settled)
+
+    def _answer_job(self, request: Request, tokens: list[int], settled: dict[str, Any]) -> AnswerJob:
+        text = request.text
         with self._preparing:
             prompt = self._prompt(request.task)
             grammar, shortest = self._grammar(request.task, Bounds.of(text))
-        around = len(prompt.prefix) + len(prompt.suffix)
-        most = self._engine.context_length - around - self._reserve(request, grammar, shortest)
-        if most < 1:
-            raise LengthError(
-                f"The instruction ({around} tokens) and the shortest answer ({len(shortest)}) leave no room for a text "
-                f"in the model's context of {self._engine.context_length} tokens; ask for less, or load another model."
-            )
-        if len(tokens) > most:
-            if not request.truncate:
-                raise TextError(
-                    f"The text is {len(tokens):,} tokens long, but at most {most:,} fit beside instruction and answer; "
-                    "shorten it, or have it cut (truncate=True, --truncate).",
-                    code="too_long",
-                )
-            text, tokens = source.cut(text, tokens, most, self._tokenizer)
+        text, tokens = self._fitted(request, tokens, prompt, self._reserve(request, shortest), len(shortest))
         grounded, shortest = self._grounder.ground(request.task, text, grammar, shortest)
-        left = self._engine.context_length - around - len(tokens)
+        left = self._engine.context_length - prompt.length - len(tokens)
         room = request.max_tokens or max(2 * len(shortest), _ROOM + _ROOM_PER_TOKEN * len(tokens))
         room = min(room, left)
         if len(shortest) > room:
@@ -216,7 +233,6 @@ class Desk:
                 "allow more (max_tokens), or require less."
             )
         return AnswerJob(
-            request=request,
             text=text,
             text_tokens=tokens,
             prompt=prompt,
@@ -225,37 +241,47 @@ class Desk:
             room=room,
             canonical=self._canonical,
             closing=self._closing,
-            calibration=self._calibration,
-            drafting=self._drafting,
-            drafts=self._drafts(request, text, grammar),
-            future=future,
-            engine_name=self._engine.name,
-            model_name=self._engine.model,
-            started=started,
+            drafts=self._drafts(request, text),
+            **settled,
         )
 
-    def _drafts(self, request: Request, text: str, grammar: Grammar | Choice) -> Drafts | None:
-        """The answer's drafts. A label is not drafted: its first token mostly settles it."""
-        if self._drafting is None or not request.draft or isinstance(grammar, Choice):
+    def _fitted(
+        self, request: Request, tokens: list[int], prompt: Prompt, reserve: int, shortest: int
+    ) -> tuple[str, list[int]]:
+        """What is read of the text, so that `reserve` tokens of the context are left for the answer."""
+        most = self._engine.context_length - prompt.length - reserve
+        if most < 1:
+            raise LengthError(
+                f"The instruction ({prompt.length} tokens) and the shortest answer ({shortest}) leave no room for a "
+                f"text in the model's context of {self._engine.context_length} tokens; ask for less, or load another "
+                "model."
+            )
+        if len(tokens) <= most:
+            return request.text, tokens
+        if not request.truncate:
+            raise TextError(
+                f"The text is {len(tokens):,} tokens long, but at most {most:,} fit beside instruction and answer; "
+                "shorten it, or have it cut (truncate=True, --truncate).",
+                code="too_long",
+            )
+        return source.cut(request.text, tokens, most, self._tokenizer)
+
+    def _drafts(self, request: Request, text: str) -> Drafts | None:
+        """The answer's drafts."""
+        if self._drafting is None or not request.draft:
             return None
         return Drafts(self._drafting, request.task, text, self._tokenizer, expected=request.prediction)
 
-    def _reserve(self, request: Request, grammar: Grammar | Choice, shortest: tuple[int, ...]) -> int:
+    def _reserve(self, request: Request, shortest: tuple[int, ...]) -> int:
         """Tokens of the context kept for the answer."""
-        if isinstance(grammar, Choice):
-            return grammar.longest
         usual = min(_LEFT_FOR_ANSWERS, self._engine.context_length // 4)
         return max(len(shortest), min(usual, request.max_tokens or usual))
 
     def _prompt(self, task: Task) -> Prompt:
-        return _remembered(self._prompts, task.instruction, lambda: self._render(task))
+        return _remembered(self._prompts, (task.instruction, task.examples), lambda: self._render(task))
 
     def _grammar(self, task: Task, bounds: Bounds) -> Compiled:
-        if task.schema is None:
-            return _remembered(
-                self._compiled, task.labels, lambda: self._with_shortest(Choice(task.labels, self._tokenizer))
-            )
-        schema = task.schema.json
+        schema = task.schema.json if task.schema else {}
         try:
             key = (json.dumps(schema), bounds)
         except (TypeError, ValueError, RecursionError) as error:
@@ -269,11 +295,13 @@ class Desk:
         tokenizer = self._tokenizer.grammar_tokenizer(self._engine.vocab_size)
         return Grammar(schema, bounds, tokenizer, self._canonical)
 
-    def _with_shortest(self, grammar: Grammar | Choice) -> Compiled:
+    def _with_shortest(self, grammar: Grammar) -> Compiled:
         return grammar, self._closing.shortest(grammar.start())
 
 
-def _stop(inbox: queue.SimpleQueue[AnswerJob | None], thread: threading.Thread, drafting: Drafting | None) -> None:
+def _stop(
+    inbox: queue.SimpleQueue[AnswerJob | LabelJob | None], thread: threading.Thread, drafting: Drafting | None
+) -> None:
     """End a desk's thread, and what learns beside it."""
     inbox.put(None)
     thread.join()
@@ -281,7 +309,7 @@ def _stop(inbox: queue.SimpleQueue[AnswerJob | None], thread: threading.Thread, 
         drafting.close()
 
 
-def _next(inbox: queue.SimpleQueue[AnswerJob | None]) -> AnswerJob | None:
+def _next(inbox: queue.SimpleQueue[AnswerJob | LabelJob | None]) -> AnswerJob | LabelJob | None:
     """What waits next; None if nothing does."""
     with suppress(queue.Empty):
         return inbox.get_nowait()

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from copydesk.desk import places
-from copydesk.desk.choice import Choice
 from copydesk.desk.closing import Closing
 from copydesk.desk.grammar import Grammar, JsonState
 from copydesk.desk.places import Place
@@ -159,13 +158,13 @@ class Grounder:
         self._closing = closing
 
     def ground(
-        self, task: Task, text: str, grammar: Grammar | Choice, shortest: tuple[int, ...]
-    ) -> tuple[Grammar | GroundedGrammar | Choice, tuple[int, ...]]:
+        self, task: Task, text: str, grammar: Grammar, shortest: tuple[int, ...]
+    ) -> tuple[Grammar | GroundedGrammar, tuple[int, ...]]:
         """The grammar of a task's answers to a text, and the shortest of them; as they are if nothing is grounded.
 
         Errors: `AnswerError` (`not_in_text`) for a text that cannot fill what must be filled; `SchemaError`.
         """
-        if task.schema is None or isinstance(grammar, Choice):
+        if task.schema is None:
             return grammar, shortest
         schema = json.dumps(task.schema.json)
         if not task.grounded and '"grounded"' not in schema:

@@ -16,3 +16,8 @@ class Prompt:
     """Shared by all texts of the task: read once, forked from then on."""
     suffix: tuple[int, ...]
     """From the end of the text to the first token of the answer."""
+
+    @property
+    def length(self) -> int:
+        """Tokens beside the text."""
+        return len(self.prefix) + len(self.suffix)

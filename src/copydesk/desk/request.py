@@ -40,6 +40,8 @@ class Request:
     """Longest answer, its end token included; by default a generous multiple of the text, within the context."""
     truncate: bool = False
     """Cut a text that does not fit at a sentence end rather than refuse it."""
+    abstain_below: float | None = None
+    """Classification only: give no label where the confidence of the best one is below this probability."""
 
     def __post_init__(self) -> None:
         checks.check_kinds(self, _KINDS)
@@ -47,3 +49,13 @@ class Request:
             raise UsageError(f"temperature is a number from 0 up, not {self.temperature}.")
         checks.check_max_tokens(self.max_tokens)
         checks.check_seed(self.seed)
+        self._check_abstention()
+
+    def _check_abstention(self) -> None:
+        least = self.abstain_below
+        if least is None:
+            return
+        if not isinstance(least, Real) or not 0.0 <= least <= 1.0:
+            raise UsageError(f"abstain_below is a probability between 0 and 1, not {least!r}.")
+        if not self.task.labels:
+            raise UsageError("abstain_below is for classifications; an extraction has a confidence for each field.")
