@@ -129,15 +129,20 @@ def _label(name: str, share: float, chosen: bool) -> str:
     return f'<tr><td>{shown}</td><td class="sure">{share:.1%}</td></tr>'
 
 
-def _sure(confidence: float) -> str:
+def _sure(confidence: float | None) -> str:
+    if confidence is None:
+        return '<td class="sure"></td>'
     return f'<td class="sure{" unsure" if confidence < _UNSURE else ""}">{confidence:.1%}</td>'
 
 
 def _footer(answer: Answer[Any]) -> str:
-    notes = [f"confidence {answer.confidence:.1%}", "verified" if answer.verified else "not verified by a model"]
+    notes = [] if answer.confidence is None else [f"confidence {answer.confidence:.1%}"]
+    notes.append("verified" if answer.verified else "not verified by a model")
     if answer.draft is not None and answer.accepted is not None:
         notes.append(f"draft by {answer.draft}, {answer.accepted:.0%} stood")
-    notes += [f"{answer.passes} pass{'es' * (answer.passes != 1)}", f"{answer.ms:.1f} ms", answer.model]
+    if answer.passes:
+        notes.append(f"{answer.passes} pass{'es' * (answer.passes != 1)}")
+    notes += [f"{answer.ms:.1f} ms", answer.model]
     if answer.truncated:
         notes.append("the text was cut")
     return f"<footer>{_shown(' · '.join(notes))}</footer>"

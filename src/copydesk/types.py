@@ -73,7 +73,8 @@ class Field:
 
     spans: tuple[Span, ...]
     match: Match
-    confidence: float
+    confidence: float | None
+    """None where the engine tells no probabilities, as some servers do."""
     draft: Literal["kept", "corrected"] | None = field(default=None, compare=False)
     """What became of the value's draft, if all of it was drafted: how the answer came about, not what it is."""
 
@@ -104,19 +105,21 @@ class Answer(Generic[Value]):
 
     value: Value
     fields: Mapping[str, Field]
-    confidence: float
+    confidence: float | None
+    """None where the engine tells no probabilities, as some servers do."""
     verified: bool
     draft: str | None
     accepted: float | None
     """Share of the open tokens that a draft proposed and the model kept; None when nothing was drafted."""
     passes: int
+    """0 where whole completions are asked for: how they come about is then not known."""
     model: str
     engine: str
     usage: Usage
     ms: float
     truncated: bool = False
     labels: Mapping[str, float] = field(default_factory=dict)
-    """Classification only: each label's probability among the labels."""
+    """Classification only: each label's probability among the labels; empty where the engine does not tell them."""
     label_mass: float | None = None
     """Classification only: the probability that the model itself gives to all labels together."""
     abstained: bool = False

@@ -102,12 +102,13 @@ def _confidences(outcomes: Sequence[Outcome]) -> tuple[list[float], list[bool]]:
     for gold, answer in outcomes:
         if not isinstance(answer, Answer):
             continue
-        if gold.label is not None:
+        if gold.label is not None and answer.confidence is not None:
             confidences.append(answer.confidence)
             right.append(_right(gold, answer))
         for name, hit in zip(gold.expected, _hits(gold, answer), strict=True):
-            if name in answer.fields:
-                confidences.append(answer.fields[name].confidence)
+            confidence = answer.fields[name].confidence if name in answer.fields else None
+            if confidence is not None:
+                confidences.append(confidence)
                 right.append(hit)
     return confidences, right
 

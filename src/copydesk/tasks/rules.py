@@ -45,7 +45,7 @@ def _answer(found: RuleAnswer, ms: float) -> Answer[Json]:
     return Answer(
         value=dict(found.values),
         fields=found.fields,
-        confidence=math.prod(field.confidence for field in found.fields.values()),
+        confidence=math.prod(field.confidence or 0.0 for field in found.fields.values()),
         verified=False,
         draft=NAME,
         accepted=None,

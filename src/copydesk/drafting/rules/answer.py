@@ -27,7 +27,7 @@ class RuleAnswer:
 
     def certain(self, least: float = 0.5) -> RuleAnswer:
         """What stands without a model: only values that are at least so sure; others are `""` with confidence 0."""
-        sure = {name for name, field in self.fields.items() if field.confidence >= least}
+        sure = {name for name, field in self.fields.items() if (field.confidence or 0.0) >= least}
         return RuleAnswer(
             {name: value if name in sure else "" for name, value in self.values.items()},
             {name: field if name in sure else Field((), "inferred", 0.0) for name, field in self.fields.items()},
