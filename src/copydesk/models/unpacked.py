@@ -13,7 +13,7 @@ from pathlib import Path
 
 from copydesk.errors import ModelError
 from copydesk.models.config import read_json
-from copydesk.models.tensorfile import write_tensors
+from copydesk.models.tensorfile import Stored, write_tensors
 from copydesk.models.weights import SINGLE_FILE, Weights, weight_files
 
 
@@ -32,7 +32,7 @@ def unpack(source: Path, destination: Path) -> None:
     config.pop("quantization_config", None)
     text = json.dumps(config | {"torch_dtype": "bfloat16"}, ensure_ascii=False, indent=2)
     (destination / "config.json").write_text(text + "\n", encoding="utf-8")
-    tensors = {name: ("bf16", tensor.bf16()) for name, tensor in Weights(source).items()}
+    tensors: dict[str, Stored] = {name: ("bf16", tensor.bf16()) for name, tensor in Weights(source).items()}
     write_tensors(destination / SINGLE_FILE, tensors)
 
 
