@@ -1,4 +1,4 @@
-"""What the routes need of a model, and the copydesk model that gives it.
+"""What the routes need of a model, as a protocol.
 
 Knows no HTTP. A router may put anything behind the same protocol: several versions, remote replicas, a fallback.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from copydesk.types import Answer, Constraint, Delta, Reply, Task, Thinking
 
@@ -31,6 +31,7 @@ class ChatCall:
     """One reply to a conversation."""
 
     messages: Sequence[Mapping[str, str]]
+    preset: Literal["fast", "balanced"] | None = None
     thinking: Thinking = "auto"
     constraint: Constraint | None = None
     max_tokens: int | None = None
@@ -39,6 +40,7 @@ class ChatCall:
     top_logprobs: int = 0
     draft: bool = True
     prediction: str | None = None
+    truncate: bool = False
     choosing: Choosing = field(default_factory=Choosing)
 
 

@@ -5,7 +5,9 @@ Knows no routes.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
+from types import TracebackType
 
 from copydesk.errors import (
     AnswerError,
@@ -29,6 +31,9 @@ _KINDS = {
     503: "overloaded_error",
     504: "timeout_error",
 }
+
+
+_log = logging.getLogger("copydesk.serving")
 
 
 class ApiError(Exception):
@@ -71,7 +76,15 @@ def api_error(error: Exception, *, param: str | None = None) -> ApiError:
         return ApiError(503, str(error), code=error.code, retry_after=1.0)
     if isinstance(error, CopydeskError):
         return ApiError(500, str(error), code=error.code)
-    return ApiError(500, "The server failed to answer; its log says why.", code="internal_error")
+    # Without its message, which may hold parts of what the caller sent.
+    _log.error("A request failed: %s at %s", type(error).__name__, _where(error.__traceback__))
+    return ApiError(500, "The server failed to answer; its log says where.", code="internal_error")
+
+
+def _where(trace: TracebackType | None) -> str:
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}" if trace else "an unknown place"
 
 
 def _param(error: CopydeskError) -> str | None:

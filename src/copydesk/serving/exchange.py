@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
+from copydesk.serving.errors import ApiError
 from copydesk.serving.events import Finished
 from copydesk.serving.gate import Caller
 from copydesk.types import Answer, Reply, Usage
@@ -18,12 +19,12 @@ UNMATCHED = "unmatched"
 class Exchange:
     """Belongs to one request."""
 
-    def __init__(self, request: str, method: str, client: str | None) -> None:
+    def __init__(self, request: str, method: str, route: str, client: str | None) -> None:
         """`request` is its id; `client` the address it came from."""
         self.request = request
         self.method = method
         self.client = client
-        self.route = UNMATCHED
+        self.route = route
         self.caller: Caller | None = None
         self.model: str | None = None
         self.status = 0
@@ -56,6 +57,10 @@ class Exchange:
             used.cached_tokens + more.cached_tokens,
             used.completion_tokens + more.completion_tokens,
         )
+
+    def failed(self, error: ApiError) -> None:
+        """It is answered with an error."""
+        self.outcome = error.code or str(error.status)
 
     def finished(self) -> Finished:
         """The account."""

@@ -5,6 +5,7 @@ Knows nothing of how keys are kept or requests are counted; the modules that do 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Protocol, Self
@@ -27,6 +28,10 @@ class Caller:
 
 class Admission(Protocol):
     """A place among the requests in progress; leaving it frees the place."""
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """What the answer's headers say of the quota; empty where there is none."""
 
     def used(self, usage: Usage) -> None:
         """Tokens that were really used, in place of the estimate; may be called several times, which add up."""

@@ -31,7 +31,7 @@ class Limits:
     max_regex_characters: int = 1000
     max_choices: int = 8
     """`n` of a chat or completion."""
-    max_answer_tokens: int = 8192
+    max_answer_tokens: int = 4096
     """What `max_tokens` may ask for; also the longest reply of a chat that does not say."""
     max_header_bytes: int = 32 << 10
     """Of a request's line and headers together: 431 above it."""
