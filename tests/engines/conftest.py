@@ -21,7 +21,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_folder(tmp_path_factory.mktemp("models") / "random", Shape(), "nano")
 
 
-@pytest.fixture(scope="session", params=["openvino", "openvino without paged attention", "llamacpp", "cuda's twin"])
+@pytest.fixture(
+    scope="session", params=["openvino", "openvino without paged attention", "llamacpp", "cuda's twin", "transformers"]
+)
 def any_engine(
     request: pytest.FixtureRequest, folder: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Engine]:
@@ -29,6 +31,8 @@ def any_engine(
     engine: Engine
     if request.param == "llamacpp":
         engine = _llamacpp(tmp_path_factory.mktemp("gguf"))
+    elif request.param == "transformers":
+        engine = _transformers(folder)
     elif request.param == "cuda's twin":
         engine = cuda.load(folder, device="cpu", dtype="float32")
     else:
@@ -43,6 +47,13 @@ def any_engine(
 def refuse(*_: object) -> None:
     """A self-test that fails."""
     raise EngineError("it was told to fail")
+
+
+def _transformers(folder: Path) -> Engine:
+    pytest.importorskip("accelerate", reason="copydesk[transformers] is not installed")
+    from copydesk.engines import transformers
+
+    return transformers.load(folder)
 
 
 def _llamacpp(folder: Path) -> Engine:
