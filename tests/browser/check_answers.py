@@ -119,6 +119,31 @@ def test_labels_have_bars(page: Page, stub: Stub) -> None:
     expect(page.locator("#facts")).to_contain_text("nothing drafted")
 
 
+def test_what_an_engine_does_not_tell_is_not_made_up(page: Page, stub: Stub) -> None:
+    stub.answers(
+        extracted({"a": {"value": "x", "span": [0, 1], "confidence": None}}, confidence=None, passes=0, accepted=None)
+    )
+    send(page, "x")
+    answered(page)
+    assert rows(page) == [["a", "x", "exact", "by the model", "not told"]]
+    assert "passes" not in page.locator("#facts").inner_text()
+    page.get_by_role("tab", name="Classify").click()
+    stub.answers(extracted({}, value="Sports", confidence=None))
+    send(page)
+    answered(page)
+    expect(page.locator(".chosen-label")).to_have_text("Sports")
+    assert rows(page) == []
+
+
+def test_an_answer_without_a_label_says_so(page: Page, stub: Stub) -> None:
+    page.get_by_role("tab", name="Classify").click()
+    stub.answers(classified({"World": 0.4, "Sports": 0.6}, value=None, abstained=True, label_mass=None))
+    send(page)
+    answered(page)
+    expect(page.locator("#answer")).to_contain_text("No label: the model is not sure enough of any.")
+    assert rows(page) == [["World", "40.0 %"], ["Sports", "60.0 %"]]
+
+
 def test_whatever_a_text_or_a_name_holds_it_is_text(page: Page, stub: Stub) -> None:
     attack = '<script>document.title="owned"</script><img src=x onerror="document.title=\'owned\'">'
     schema = {"type": "object", "properties": {attack: {"type": "string"}, "__proto__": {"type": "string"}}}

@@ -230,7 +230,7 @@ function asked() {
   const json = body(task, { text: text.value, model: model.value, schema: editor.text, labels: listed.labels });
   const address = new URL(PATHS[task], document.baseURI).href;
   const secret = key.value.trim();
-  return { text: text.value, address, json, secret, curl: (hidden) => curl(address, hidden ? HIDDEN_KEY : secret, json) };
+  return { task, text: text.value, address, json, secret, curl: (hidden) => curl(address, hidden ? HIDDEN_KEY : secret, json) };
 }
 
 async function send() {

@@ -10,10 +10,11 @@ const DRAFTERS = { rules: "draftRules", tagger: "draftTagger", lookup: "draftLoo
 const UNSURE = 0.8;
 
 /**
- * Elements for an answer. `sent` is `{text, curl(hidden)}`, `roundTrip` milliseconds. Errors: `TypeError` for what is no answer.
+ * Elements for an answer. `sent` is `{task, text, curl(hidden)}`, `roundTrip` milliseconds. Errors: `TypeError` for what
+ * is no answer.
  */
 export function answerView(answer, sent, roundTrip) {
-  const body = answer.labels ? labelsView(answer) : fieldsView(answer, sent.text);
+  const body = sent.task === "classify" ? labelsView(answer) : fieldsView(answer, sent.text);
   return [verdict(answer), ...body, facts(answer, roundTrip), rawView(answer), curlView(sent)];
 }
 
@@ -76,15 +77,15 @@ function valuesTable(answer, colours) {
 }
 
 function labelsView(answer) {
-  const lines = Object.entries(answer.labels).map(([label, share]) => {
+  const lines = Object.entries(answer.labels ?? {}).map(([label, share]) => {
     const chosen = label === answer.value;
     const named = element(chosen ? "strong" : "span", {}, shown(label));
     return element("tr", { class: chosen ? "chosen" : "" }, element("th", { scope: "row" }, named), shareCell(share, false));
   });
-  return [
-    element("p", { class: "chosen-label" }, shown(String(answer.value))),
-    table("values", ["columnLabel", "columnShare"], lines),
-  ];
+  const chosen = answer.abstained
+    ? element("p", { class: "note error-note", say: "abstained" })
+    : element("p", { class: "chosen-label" }, shown(String(answer.value)));
+  return lines.length ? [chosen, table("values", ["columnLabel", "columnShare"], lines)] : [chosen];
 }
 
 function table(word, columns, lines) {
@@ -93,14 +94,16 @@ function table(word, columns, lines) {
   return element("table", { id: "values" }, caption, element("thead", {}, head), element("tbody", {}, ...lines));
 }
 
-/** A bar with its number; one below what can be relied on is red. */
+/** A bar with its number; one below what can be relied on is red. Some engines tell no probabilities. */
 function shareCell(share, warns = true) {
+  if (share === null) return element("td", { class: "sure note", say: "notTold" });
   const unsure = warns && share < UNSURE ? " unsure" : "";
   const bar = element("span", { class: "bar", "aria-hidden": "true" }, element("span", { style: { width: `${100 * share}%` } }));
   return element("td", { class: `sure${unsure}` }, bar, element("span", { class: "number" }, percent(share)));
 }
 
 function percent(share) {
+  if (share === null) return "–";
   const value = 100 * share;
   return value > 0 && value < 0.05 ? `${value.toExponential(1)} %` : `${value.toFixed(1)} %`;
 }
@@ -131,10 +134,10 @@ function facts(answer, roundTrip) {
   const drafter = answer.draft === null ? { say: "nothingDrafted" } : DRAFTERS[answer.draft] ? { say: DRAFTERS[answer.draft] } : {};
   const known = [
     ["factConfidence", element("dd", {}, percent(answer.confidence))],
-    "label_mass" in answer ? ["factLabelMass", element("dd", {}, percent(answer.label_mass))] : null,
+    typeof answer.label_mass === "number" ? ["factLabelMass", element("dd", {}, percent(answer.label_mass))] : null,
     ["factDraft", element("dd", drafter, ...(drafter.say ? [] : [shown(String(answer.draft))]))],
     answer.accepted === null ? null : ["factAccepted", element("dd", {}, percent(answer.accepted))],
-    ["factPasses", element("dd", {}, String(answer.passes))],
+    answer.passes ? ["factPasses", element("dd", {}, String(answer.passes))] : null,
     ["factTokens", element("dd", { say: ["factTokensValue", tokens] })],
     ["factMs", element("dd", {}, `${answer.ms.toFixed(1)} ms`)],
     ["factRoundTrip", element("dd", {}, `${roundTrip.toFixed(1)} ms`)],
