@@ -13,6 +13,7 @@ from typing import Any, Generic, Literal, TypeVar
 Json = dict[str, Any]
 Value = TypeVar("Value")
 Match = Literal["exact", "normalized", "inferred"]
+PromptName = Literal["short", "guide"]
 Grounding = Literal["run", "runs"]
 """Whether a grounded value is one run of the text, or several in order."""
 
@@ -44,9 +45,16 @@ class Task:
     grounded: Mapping[str, Grounding] = field(default_factory=dict)
     """Top-level fields whose value must be copied from the text, beside those that the schema declares so."""
     builtin: bool = False
-    """Whether the built-in model was trained for it."""
+    """Whether it is one of the two that the built-in model was trained for."""
+    prompt: PromptName = "short"
+    """Which named prompt the instruction is."""
     examples: tuple[Example, ...] = ()
     """Shown to the model before the text, as earlier turns of the conversation."""
+
+    @property
+    def trained(self) -> bool:
+        """Whether the built-in model was trained to answer it as it is asked here."""
+        return self.builtin and self.prompt == "short" and not self.examples
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,7 +45,7 @@ class Calibration:
 
     def confidence(self, task: Task, name: str, probability: float) -> float:
         """The confidence of a field, or of the whole answer, of which the model gives this probability."""
-        line = self.lines.get(task.name, {}).get(name) if task.builtin else None
+        line = self.lines.get(task.name, {}).get(name) if task.trained else None
         return probability if line is None else line.of(probability)
 
 
