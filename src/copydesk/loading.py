@@ -25,7 +25,7 @@ from copydesk.home import home, why_not_writable
 from copydesk.model import Model
 from copydesk.models.calibration import read_calibration
 from copydesk.models.resolve import BUILTIN_FOLDER, resolve
-from copydesk.models.tokenizer import Tokenizer
+from copydesk.models.shared import shared_tokenizer
 from copydesk.tasks.prompt import render_prompt
 
 _log = logging.getLogger("copydesk")
@@ -62,7 +62,7 @@ def load_with(
     if not isinstance(name, str | None):
         raise UsageError(f"A model is a path or a name, not {type(name).__name__}.")
     path = resolve(name)
-    tokenizer = Tokenizer(path if path.is_dir() else path.parent)
+    tokenizer = shared_tokenizer(path if path.is_dir() else path.parent)
     loaded = load_engine(engine, path, **options)
     calibration = _calibration(path) if path.is_dir() else UNCALIBRATED
     desk = Desk(loaded, tokenizer, partial(render_prompt, tokenizer=tokenizer), drafting, calibration)

@@ -5,6 +5,7 @@ Knows no tokenizer, and nothing of how a model computes.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -57,7 +58,9 @@ class TransformersEngine:
     ) -> None:
         """`give_back` is called when the engine is closed."""
         self._network, self._findings = loaded.network, loaded.findings
-        self._give_back: Callable[[], None] | None = give_back
+        # An engine that is dropped without being closed keeps no weights either.
+        self._give_back = weakref.finalize(self, give_back)
+        self._give_back.atexit = False
         self._device = self._network.device
         self._limits = ON_CPU if self._device.type == "cpu" else ON_CARD
         self.model = self._network.name
@@ -130,9 +133,7 @@ class TransformersEngine:
         self._sequences.clear()
         if self._pool is not None:
             self._pool.clear()
-        if self._give_back is not None:
-            self._give_back()
-            self._give_back = None
+        self._give_back()
 
     def _new(self, sequence: _Sequence) -> int:
         handle, self._next = self._next, self._next + 1
@@ -201,5 +202,6 @@ class TransformersEngine:
         if self._pool is not None:
             return ()
         return (
-            f"reads every sequence from its beginning in every pass, because of its own cache: {self._findings.reason}",
+            "reads every sequence from its beginning in every pass, because this architecture keeps more than keys and "
+            f"values: {self._findings.reason}",
         )

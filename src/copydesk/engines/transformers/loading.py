@@ -80,6 +80,8 @@ def open_model(folder: Path, dtype: str, placement: Placement) -> Loaded:
         return Loaded(network, examine(network))
     except Exception as error:
         network.close()
+        if isinstance(error, CopydeskError):
+            raise
         raise _unsupported(folder, error) from error
 
 

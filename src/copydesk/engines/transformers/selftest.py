@@ -15,6 +15,7 @@ from torch import Tensor
 from copydesk.engines.transformers.inputs import rows_of_tokens
 from copydesk.engines.transformers.network import Network
 from copydesk.engines.transformers.pool import Pool, Rows, pass_cache
+from copydesk.errors import ModelError
 
 _FIRST = (2, 4, 5)
 """Tokens that rows read in a first pass; in a second they read up to `_LENGTH`."""
@@ -39,24 +40,38 @@ class Findings:
 
 
 def examine(network: Network) -> Findings:
-    """Try it. Errors: what PyTorch raises when the model cannot even read a few tokens."""
+    """Try it. Errors: `ModelError` `model_unsupported` when tokens see later ones; PyTorch's when the model fails."""
     tokens = [[(5 * row + 3 * place) % 16 for place in range(_LENGTH)] for row in range(len(_FIRST))]
     everywhere = [tuple(range(_LENGTH))] * len(tokens)
     inputs = rows_of_tokens(tokens, [0] * len(tokens), everywhere, network.device)
     expected = network.read(inputs, None).logits.float().log_softmax(-1)
     expected = expected.view(len(tokens), _LENGTH, -1)
     projects = network.projects_plainly(inputs, _SCALE)
+    vocab_size = expected.shape[-1]
     try:
         cell_bytes, found = _in_two_passes(network, tokens)
     except Exception as error:  # whatever a model's own code raises when it is handed a cache that is not its own
-        return Findings(expected.shape[-1], projects, 0, f"it fails with one ({type(error).__name__})")
-    difference = max(
-        float((expected[row, first:] - rows).abs().max())
-        for row, (first, rows) in enumerate(zip(_FIRST, found, strict=True))
-    )
-    if difference <= _DIFFERENCE * network.tolerance:
-        return Findings(expected.shape[-1], projects, cell_bytes)
-    return Findings(expected.shape[-1], projects, 0, f"its scores differ by {difference:.2g} with one")
+        cell_bytes, reason = 0, f"its own code refuses other caches ({type(error).__name__})"
+    else:
+        differences = [
+            _difference(expected[row, first:], rows)
+            for row, (first, rows) in enumerate(zip(_FIRST, found, strict=True))
+        ]
+        if max(differences) <= _DIFFERENCE * network.tolerance:
+            return Findings(vocab_size, projects, cell_bytes)
+        reason = f"with another cache its scores differ by {max(differences):.2g}"
+    beginnings = [row[:1] for row in tokens]
+    first = network.read(rows_of_tokens(beginnings, [0] * len(tokens), [(0,)] * len(tokens), network.device), None)
+    if _difference(expected[:, 0], first.logits.float().log_softmax(-1)) > _DIFFERENCE * network.tolerance:
+        raise ModelError(
+            f"{network.name} is no causal model: what comes later changes what it says of what comes first",
+            code="model_unsupported",
+        )
+    return Findings(vocab_size, projects, 0, reason)
+
+
+def _difference(one: Tensor, other: Tensor) -> float:
+    return float((one - other).abs().max())
 
 
 def _in_two_passes(network: Network, tokens: list[list[int]]) -> tuple[int, list[Tensor]]:
