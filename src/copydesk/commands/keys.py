@@ -38,9 +38,7 @@ def add(commands: options.Commands) -> None:
 def _action(actions: options.Commands, name: str, run: options.Run, does: str) -> argparse.ArgumentParser:
     action = actions.add_parser(name, help=does, description=f"{does[0].upper()}{does[1:]}.", allow_abbrev=False)
     action.set_defaults(command=run)
-    action.add_argument(
-        "--file", type=Path, metavar="FILE", help="the key file (default: COPYDESK_HOME/keys.json)"
-    )
+    action.add_argument("--file", type=Path, metavar="FILE", help="the key file (default: COPYDESK_HOME/keys.json)")
     return action
 
 
