@@ -63,10 +63,9 @@ def _place(location: Sequence[str | int], data: Any) -> tuple[str | int, ...]:
     """pydantic's location without the names of types and branches that it puts between the steps."""
     place: list[str | int] = []
     for number, step in enumerate(location):
-        if (isinstance(data, dict) and step in data) or (
-            isinstance(data, list) and isinstance(step, int) and step < len(data)
-        ):
-            data = data[step]
+        known: Any = data if isinstance(data, dict) else dict(enumerate(data)) if isinstance(data, list) else {}
+        if step in known:
+            data = known[step]
         elif not (isinstance(data, dict) and number == len(location) - 1):
             continue
         place.append(step)
