@@ -14,11 +14,12 @@ from typing import Unpack
 from copydesk.desk.calibration import UNCALIBRATED, Calibration, Line
 from copydesk.desk.desk import Desk
 from copydesk.desk.drafting import Drafting
+from copydesk.desk.protocol import AnyDesk
 from copydesk.drafting.controller import Controller
 from copydesk.drafting.drafters import Drafters
 from copydesk.drafting.rules.drafter import draft as rules
 from copydesk.drafting.tagger.draft import TaggerDrafter
-from copydesk.engines.choose import load_engine
+from copydesk.engines.choose import is_whole, load_completions, load_engine
 from copydesk.engines.options import EngineOptions
 from copydesk.errors import UsageError
 from copydesk.home import home, why_not_writable
@@ -37,36 +38,59 @@ def load(
     engine: str = "auto",
     draft: bool = True,
     learn: bool = True,
+    workers: int | None = None,
     **options: Unpack[EngineOptions],
 ) -> Model:
     """Load a model: the built-in one (None), a folder, a hub id such as `Qwen/Qwen3-0.6B`, or a GGUF file.
 
     A GGUF file needs the model's `tokenizer.json` and `tokenizer_config.json` beside it.
-    `engine` is `auto`, `openvino`, `llamacpp` or `transformers`; `options` are its `EngineOptions`, such as
-    `context_length` (tokens of prompt and answer together), `threads`, `bits` or `device`.
+    `engine` is `auto`, `openvino`, `llamacpp`, `transformers`, or the address of an OpenAI-compatible server such as
+    `http://localhost:8000`, whose model is then meant, by its name there (None if it has but one). `options` are the
+    engine's `EngineOptions`, such as `context_length` (tokens of prompt and answer together), `threads`, `bits`,
+    `device` or `api_key`.
     `draft=False` switches drafts off for all calls. `learn=False` keeps drafts from getting better by the answers
     given: what is learned of them is kept on this machine, under `COPYDESK_HOME`, until `copydesk doctor --forget`.
+    `workers` processes prepare and check the rows of `extract_many` and `classify_many` beside each other; they do not
+    learn. By default there are none but for a GPU, where a stream of some hundred rows starts one a core; a number
+    given starts them at once.
     Errors: `ModelError` (not found, incomplete, unsupported), `EngineError` (missing, unfit), `UsageError`.
     """
-    return load_with(_drafting(learn=learn) if draft else None, model, engine, **options)
+    drafting = _drafting(learn=learn) if draft and not is_whole(engine) else None
+    return load_with(drafting, model, engine, **options)
 
 
 def load_with(
     drafting: Drafting | None,
     model: str | PathLike[str] | None = None,
     engine: str = "auto",
+    *,
+    workers: int | None = 0,
     **options: Unpack[EngineOptions],
 ) -> Model:
-    """As `load`, with drafters of one's own; the model closes them."""
+    """As `load`, with drafters of one's own; the model closes them. Workers have the usual ones."""
     name = fspath(model) if isinstance(model, PathLike) else model
     if not isinstance(name, str | None):
         raise UsageError(f"A model is a path or a name, not {type(name).__name__}.")
+    if is_whole(engine):
+        return Model(_whole_desk(name, engine, options))
     path = resolve(name)
     tokenizer = shared_tokenizer(path if path.is_dir() else path.parent)
     loaded = load_engine(engine, path, **options)
     calibration = _calibration(path) if path.is_dir() else UNCALIBRATED
     desk = Desk(loaded, tokenizer, partial(render_prompt, tokenizer=tokenizer), drafting, calibration)
     return Model(desk, builtin=path == BUILTIN_FOLDER)
+
+
+def _whole_desk(model: str | None, engine: str, options: EngineOptions) -> AnyDesk:
+    from copydesk.desk.whole import WholeDesk
+    from copydesk.engines.loop import Loop
+
+    loop = Loop()
+    try:
+        return WholeDesk(load_completions(engine, model, loop, **options), loop)
+    except BaseException:
+        loop.close()
+        raise
 
 
 def _calibration(folder: Path) -> Calibration:

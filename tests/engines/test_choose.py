@@ -39,7 +39,7 @@ def test_the_one_gguf_file_of_a_folder(tmp_path: Path) -> None:
 
 
 def test_an_unknown_engine_is_told_which_there_are(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no engine 'abacus'; choose auto, openvino, llamacpp or transformers"):
+    with pytest.raises(UsageError, match="no engine 'abacus'; choose auto, openvino, llamacpp, transformers or http://HOST:PORT"):
         load_engine("abacus", tmp_path)
 
 

@@ -16,6 +16,12 @@ if TYPE_CHECKING:
 _SENTENCE_END = re.compile(r"[。！？!?…；;]+[”’\"'）)」』]*|\.(?=\s)|\n")
 
 
+def check_kind(text: object) -> None:
+    """Errors: `TextError` for what is no `str`, as may stand among a caller's texts."""
+    if not isinstance(text, str):
+        raise TextError(f"A text is a str, not {type(text).__name__}.", code="invalid_text")
+
+
 def check(text: str) -> None:
     """Errors: `TextError` `empty_text` or `invalid_text`, saying what is wrong where."""
     if not text.strip():
@@ -45,6 +51,13 @@ def cut(text: str, tokens: list[int], most: int, tokenizer: Tokenizer) -> tuple[
             return kept, kept_tokens
         if not ends:
             beginning = beginning[:-1]
+
+
+def shortened(text: str, most: int) -> str:
+    """The longest beginning of `text` of at most `most` characters that ends a sentence, else a word."""
+    beginning = text[:most]
+    end = max((match.end() for match in _SENTENCE_END.finditer(beginning)), default=0)
+    return beginning[:end] or _to_word(beginning)
 
 
 def _to_word(text: str) -> str:

@@ -6,12 +6,16 @@ Engines are imported only when chosen. Knows no engine's workings.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Unpack
+from typing import TYPE_CHECKING, Unpack
 
-from copydesk.engines.options import NAMES, EngineOptions, given_options
+from copydesk.engines.completions import Completions
+from copydesk.engines.options import NAMES, REMOTE, EngineOptions, given_options
 from copydesk.engines.protocol import Engine
 from copydesk.errors import ModelError, UsageError
 from copydesk.models.resolve import is_gguf
+
+if TYPE_CHECKING:
+    from copydesk.engines.loop import Loop
 
 
 def load_engine(engine: str, folder: Path, **options: Unpack[EngineOptions]) -> Engine:
@@ -22,7 +26,7 @@ def load_engine(engine: str, folder: Path, **options: Unpack[EngineOptions]) -> 
     engine is not installed or cannot run the model, `ModelError` for the folder.
     """
     chosen = choose(folder) if engine == "auto" else engine
-    if chosen not in NAMES:
+    if chosen not in NAMES or is_whole(chosen):
         raise UsageError(f"there is no engine {engine!r}; choose auto, {', '.join(NAMES[:-1])} or {NAMES[-1]}")
     given = given_options(chosen, options)
     if chosen == "llamacpp":
@@ -38,6 +42,21 @@ def load_engine(engine: str, folder: Path, **options: Unpack[EngineOptions]) -> 
     from copydesk.engines import openvino
 
     return openvino.load(folder, **given)
+
+
+def is_whole(engine: str) -> bool:
+    """Whether the engine named so writes whole answers itself: a server's address."""
+    return "://" in engine
+
+
+def load_completions(engine: str, model: str | None, loop: Loop, **options: Unpack[EngineOptions]) -> Completions:
+    """The engine named `engine`, one of those that write whole answers, over `model`. It runs in `loop`.
+
+    Errors: as `load_engine`.
+    """
+    from copydesk.engines import remote
+
+    return remote.load(engine, loop, model=model, **given_options(REMOTE, options))
 
 
 def choose(folder: Path) -> str:

@@ -5,6 +5,7 @@ A value's kind is checked here, its sense by the engine. Knows no engine's worki
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from os import PathLike
 from typing import Any, Literal, TypedDict
@@ -38,14 +39,23 @@ class EngineOptions(TypedDict, total=False):
     """Where weights go that fit on no device."""
     max_memory: Mapping[int | str, int | str] | None
     """At most so much on each device, as `{"cpu": "200MB", 0: "4GB"}`; the rest is offloaded."""
+    api_key: str | None
+    """A server's key; by default what `COPYDESK_API_KEY` holds."""
+    concurrency: int | None
+    """Requests that a server is sent at once; by default 16."""
+    timeout: float | None
+    """Seconds that a server may take for one answer; by default 300."""
 
 
+REMOTE = "http://HOST:PORT"
+"""Stands for every address of a server among the engines' names."""
 TAKEN = {
     "openvino": frozenset({"bits", "exact", "context_length", "threads"}),
     "llamacpp": frozenset({"context_length", "threads"}),
     "transformers": frozenset(
         {"context_length", "threads", "dtype", "device", "device_map", "offload_folder", "max_memory"}
     ),
+    REMOTE: frozenset({"api_key", "concurrency", "timeout"}),
 }
 """The options of each engine."""
 NAMES = tuple(TAKEN)
@@ -64,7 +74,10 @@ def given_options(engine: str, options: EngineOptions) -> dict[str, Any]:
             )
     if "bits" in given and given["bits"] not in BITS:
         raise UsageError(f"bits is {', '.join(map(str, BITS))} or None, not {given['bits']!r}")
-    for name in ("context_length", "threads"):
+    timeout = given.get("timeout", 1)
+    if not isinstance(timeout, int | float) or not 0 < timeout < math.inf:
+        raise UsageError(f"timeout is a number of seconds above 0 or None, not {timeout!r}")
+    for name in ("context_length", "threads", "concurrency"):
         if name in given and (type(given[name]) is not int or given[name] < 1):
             raise UsageError(f"{name} is a whole number from 1 up or None, not {given[name]!r}")
     return given

@@ -1,0 +1,71 @@
+"""What is asked of an engine that writes whole answers itself: messages and a constraint in, text out.
+
+For what cannot be asked for single passes: a server somewhere, vLLM. Nothing here knows HTTP, tokens, tasks or spans.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from copydesk.types import Constraint, Delta, Finish, Messages, Sampling, TokenLogprob, Usage
+
+FREE = Constraint()
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One completion: the next turn of a conversation, or what follows a text."""
+
+    messages: Messages = ()
+    prompt: str | None = None
+    """A text to go on with, instead of a conversation."""
+    constraint: Constraint = FREE
+    sampling: Sampling = field(default_factory=Sampling)
+    max_tokens: int | None = None
+    """Longest answer in tokens; None leaves it to the engine."""
+    stop: tuple[str, ...] = ()
+    top: int | None = None
+    """How many of the most probable tokens are wanted in each place, beside the written one's probability; None wants
+    no probabilities. An engine that offers fewer gives fewer, or none."""
+    thinking: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """What was written."""
+
+    text: str
+    finish: Finish
+    usage: Usage
+    reasoning: str | None = None
+    """What was thought before, where the engine keeps it apart."""
+    logprobs: tuple[TokenLogprob, ...] = ()
+    """Of the text's tokens; empty where the engine offers none."""
+
+
+class Completions(Protocol):
+    """Writes whole completions, many at once. Everything runs in one event loop; cancelling a call frees its work.
+
+    Errors: `EngineError` for what is the engine's fault, `TextError` `too_long` for a prompt that does not fit,
+    `SchemaError` for a constraint that the engine refuses.
+    """
+
+    name: str
+    """As answers report it: `vllm`, or a server's address."""
+    model: str
+    """Name of the model, as answers report it."""
+    context_length: int | None
+    """The most tokens of prompt and answer together, where that is known."""
+    most_top: int
+    """How many of the most probable tokens it tells; 0 if it tells no probabilities."""
+
+    async def complete(self, asked: Asked) -> Completion:
+        """The whole text. Errors: as above."""
+
+    def stream(self, asked: Asked) -> AsyncGenerator[Delta | Completion, None]:
+        """The text as it is written, and at the very end the whole. Errors: as above, also in the middle."""
+
+    async def close(self) -> None:
+        """Free everything."""

@@ -1,0 +1,115 @@
+"""A model at a server of the OpenAI API, asked for whole completions.
+
+Knows nothing of tasks.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import replace
+
+from copydesk.engines.completions import Asked, Completion
+from copydesk.engines.loop import Loop
+from copydesk.engines.remote.address import read_address
+from copydesk.engines.remote.client import Client
+from copydesk.engines.remote.dialect import label_of
+from copydesk.engines.remote.patience import Patience
+from copydesk.engines.remote.probe import Served, probe
+from copydesk.engines.remote.replies import Streamed, completion
+from copydesk.types import Delta, Json
+
+KEY = "COPYDESK_API_KEY"
+"""The environment variable that holds the key where none is given."""
+CONCURRENCY = 16
+"""Requests that are sent at once; others wait for their turn here."""
+TIMEOUT = 300.0
+
+
+def load(
+    url: str,
+    loop: Loop,
+    *,
+    model: str | None = None,
+    api_key: str | None = None,
+    concurrency: int = CONCURRENCY,
+    timeout: float = TIMEOUT,
+) -> Server:
+    """Ask the server at `url` what it is and can do; `model` is its name there, which may be left out if it has one.
+
+    Everything runs in `loop`. `api_key` is by default that in the environment's `COPYDESK_API_KEY`. `timeout` is the
+    seconds for one answer; all attempts at it together may take twice as long.
+    Errors: `UsageError` for what is no address, `EngineError` when nobody answers there or what answers is no such
+    server, `ModelError` for a model that it has not.
+    """
+    address = read_address(url)
+
+    async def opened() -> Server:
+        client = Client(
+            address.origin,
+            api_key=api_key or os.environ.get(KEY),
+            concurrency=concurrency,
+            patience=Patience(request=timeout, total=2.0 * timeout),
+            proxies=not address.local,
+        )
+        try:
+            return Server(client, await probe(client, address.origin, address.paths, model), address.origin)
+        except BaseException:
+            await client.close()
+            raise
+
+    return loop.start(opened()).result()
+
+
+class Server:
+    """Satisfies `Completions`."""
+
+    def __init__(self, client: Client, served: Served, origin: str) -> None:
+        self._client = client
+        self._served = served
+        self.name = f"{origin}{served.path}"
+        self.model = served.model
+        self.context_length = served.context_length
+        self.most_top = served.dialect.most_top
+
+    @property
+    def served(self) -> Served:
+        """What was found out about it."""
+        return self._served
+
+    async def complete(self, asked: Asked) -> Completion:
+        """As `Completions`."""
+        found = completion(await self._client.post(self._path(asked), self._body(asked)))
+        return self._unwrapped(asked, found)
+
+    async def stream(self, asked: Asked) -> AsyncGenerator[Delta | Completion, None]:
+        """As `Completions`. A label that the server writes as JSON comes at once, at the end."""
+        body = self._body(asked) | {"stream": True, "stream_options": {"include_usage": True}}
+        streamed = Streamed()
+        whole = self._served.dialect.labels_as_json(asked.constraint)
+        async with aclosing(self._client.events(self._path(asked), body)) as events:
+            async for event in events:
+                delta = streamed.add(event)
+                if delta is not None and not whole:
+                    yield delta
+        found = self._unwrapped(asked, streamed.completion())
+        if whole:
+            yield Delta(found.text)
+        yield found
+
+    async def close(self) -> None:
+        """As `Completions`."""
+        await self._client.close()
+
+    def _path(self, asked: Asked) -> str:
+        return f"{self._served.path}/{'chat/completions' if asked.prompt is None else 'completions'}"
+
+    def _body(self, asked: Asked) -> Json:
+        return self._served.dialect.body(asked, self._served.model)
+
+    def _unwrapped(self, asked: Asked, found: Completion) -> Completion:
+        """A label out of the JSON that it was asked for in; its tokens are others then."""
+        if found.finish == "stop" and self._served.dialect.labels_as_json(asked.constraint):
+            return replace(found, text=label_of(found.text), logprobs=())
+        return found
