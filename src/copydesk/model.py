@@ -16,11 +16,13 @@ from typing import Any, Self, TypeVar, Unpack, overload
 
 from pydantic import BaseModel
 
+from copydesk.crew.lazy import LazyCrew
 from copydesk.desk.chat_request import ChatRequest
 from copydesk.desk.protocol import AnyDesk
 from copydesk.desk.reply_stream import ReplyStream
 from copydesk.desk.request import Request
-from copydesk.errors import TextError, UsageError
+from copydesk.desk.source import check_kind
+from copydesk.errors import UsageError
 from copydesk.options import ChatOptions, CompletionOptions, Options
 from copydesk.stream import in_order
 from copydesk.tasks.builtin import ADDRESS, AGNEWS
@@ -41,10 +43,11 @@ _log = logging.getLogger("copydesk")
 class Model:
     """Answers and replies. Safe to share between threads; a context manager that closes itself."""
 
-    def __init__(self, desk: AnyDesk, *, builtin: bool = False) -> None:
-        """The model closes `desk`. `builtin` says that the weights are the built-in ones, whose untrained uses are
-        announced."""
+    def __init__(self, desk: AnyDesk, *, builtin: bool = False, crew: LazyCrew | None = None) -> None:
+        """The model closes `desk`, and `crew`, which answers long streams beside it. `builtin` says that the weights
+        are the built-in ones, whose untrained uses are announced."""
         self._desk = desk
+        self._crew = crew
         self._builtin = builtin
         self._announced = False
         self._closed = False
@@ -116,7 +119,8 @@ class Model:
     ) -> Iterator[Answer[Any] | Failure]:
         """An iterator of the answers to `texts`, order kept, each as soon as it is there; `texts` may be endless.
 
-        At most `in_flight` rows are worked on at once. A row that fails is a `Failure` in its place; a `Failure` among
+        At most `in_flight` rows are worked on at once; where there are worker processes (`load(workers=...)`), in each
+        of them, if that is no fewer than by default. A row that fails is a `Failure` in its place; a `Failure` among
         the texts stays where it is. A wrong schema or option, and a failing engine, raise.
         """
         return self._many(texts, self._extraction(schema), in_flight, options)
@@ -185,6 +189,8 @@ class Model:
             if self._closed:
                 return
             self._closed = True
+        if self._crew is not None:
+            self._crew.close()
         self._desk.close()
 
     def __enter__(self) -> Self:
@@ -227,8 +233,7 @@ class Model:
             raise UsageError("The model is closed; load it again.")
 
     def _submit(self, task: Task, text: str, options: Options) -> Future[Answer[Any]]:
-        if not isinstance(text, str):
-            raise TextError(f"A text is a str, not {type(text).__name__}.", code="invalid_text")
+        check_kind(text)
         return self._desk.submit(Request(task=task, text=text, **options))
 
     async def _awaited(self, task: Task, text: str, options: Options) -> Answer[Any]:
@@ -248,12 +253,18 @@ class Model:
         if in_flight < 1:
             raise UsageError(f"in_flight must be at least 1, got {in_flight}.")
         Request(task=task, text="", **options)  # senseless options are refused here, not by the first row
-        return in_order(
-            texts,
-            lambda text: self._submit(task, text, options),
-            lambda answer: typed_answer(answer, task),
-            in_flight,
-        )
+
+        def alone(texts: Iterable[str | Failure]) -> Iterator[Answer[Any] | Failure]:
+            return in_order(
+                texts,
+                lambda text: self._submit(task, text, options),
+                lambda answer: typed_answer(answer, task),
+                in_flight,
+            )
+
+        if self._crew is None or in_flight < IN_FLIGHT:
+            return alone(texts)
+        return self._crew.answers(texts, task, options, in_flight, alone=alone)
 
     def _stream(self, request: ChatRequest) -> ReplyStream:
         self._check_open()

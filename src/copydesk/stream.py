@@ -10,7 +10,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from copydesk.errors import AnswerError, CopydeskError, LengthError, TextError
 from copydesk.types import Failure
@@ -19,7 +19,7 @@ Item = TypeVar("Item")
 Started = TypeVar("Started")
 Result = TypeVar("Result")
 
-_ROW_ERRORS = (AnswerError, LengthError, TextError)
+ROW_ERRORS = (AnswerError, LengthError, TextError)
 """What is wrong with one row; any other error would meet every row and ends the stream."""
 
 
@@ -62,6 +62,12 @@ class ReadAhead(Generic[Item]):
             self._items.put(StopIteration())
 
 
+def would_block(source: Iterator[Any]) -> bool:
+    """Whether the next item is known to take its time, as with `ReadAhead`."""
+    asked: Callable[[], bool] | None = getattr(source, "would_block", None)
+    return asked is not None and asked()
+
+
 def in_order(
     items: Iterable[Item | Failure],
     start: Callable[[Item], Future[Started]],
@@ -80,7 +86,7 @@ def in_order(
     try:
         while True:
             while ended is None and len(pending) < in_flight:
-                if pending and isinstance(source, ReadAhead) and source.would_block():
+                if pending and would_block(source):
                     break
                 try:
                     item = next(source)
@@ -104,8 +110,8 @@ def in_order(
 def _started(start: Callable[[Item], Future[Started]], item: Item) -> Future[Started] | Failure:
     try:
         return start(item)
-    except _ROW_ERRORS as error:
-        return _failure(error)
+    except ROW_ERRORS as error:
+        return failure(error)
 
 
 def _finished(row: Future[Started] | Failure, finish: Callable[[Started], Result]) -> Result | Failure:
@@ -113,9 +119,10 @@ def _finished(row: Future[Started] | Failure, finish: Callable[[Started], Result
         return row
     try:
         return finish(row.result())
-    except _ROW_ERRORS as error:
-        return _failure(error)
+    except ROW_ERRORS as error:
+        return failure(error)
 
 
-def _failure(error: CopydeskError) -> Failure:
+def failure(error: CopydeskError) -> Failure:
+    """What stands in a row's place that could not be answered."""
     return Failure(error.code, str(error))

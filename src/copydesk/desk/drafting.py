@@ -46,12 +46,19 @@ class Drafting:
     """Drafters and what is known of their worth, for one desk. Safe to share between threads; close it in the end."""
 
     def __init__(
-        self, drafters: AnyDrafters, controller: Controller, *, clock: Callable[[], float] = time.perf_counter
+        self,
+        drafters: AnyDrafters,
+        controller: Controller,
+        *,
+        learn: bool = True,
+        clock: Callable[[], float] = time.perf_counter,
     ) -> None:
+        """Without `learn`, verified answers are let go."""
         self.controller = controller
         self.failures = 0
         """Drafts that came to nothing because a drafter raised, or offered what is no answer's text."""
         self._drafters = drafters
+        self._learns = learn
         self._clock = clock
         self._seconds = _SECONDS_AT_FIRST
         """What drafters may take for now."""
@@ -84,6 +91,8 @@ class Drafting:
 
     def verified(self, task: Task, text: str, answer: str) -> None:
         """Have the drafters learn from an answer, as it was written, when there is time. Never blocks."""
+        if not self._learns:
+            return
         with self._lock:
             if self._closed:
                 return

@@ -196,7 +196,7 @@ class PackedEngine(Engine, Protocol):
     """An engine that takes packed reads as they are."""
 
     def run_packed(self, reads: PackedReads) -> PackedScores:
-        """As `run`."""
+        """As `run`, for reads whose sense was checked by whoever packed them."""
 
 
 def run_packed(engine: Engine | PackedEngine, reads: PackedReads) -> PackedScores:
