@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from copydesk.tasks.outline import outline
+from copydesk.tasks.outline import listing, outline
 
 
 @pytest.mark.parametrize(
@@ -41,3 +41,46 @@ def test_a_long_schema_is_cut() -> None:
     line = outline({"properties": {f"field{number}": {"type": "string"} for number in range(1000)}})
     assert len(line) == 2000
     assert line.endswith("…")
+
+
+def test_descriptions_can_be_left_out() -> None:
+    schema = {"properties": {"a": {"type": "array", "items": {"type": "string", "description": "who"}}}}
+    assert outline(schema) == '{"a": [string (who)]}'
+    assert outline(schema, noted=False) == '{"a": [string]}'
+
+
+def test_a_schema_as_a_list_of_its_keys() -> None:
+    line = {"type": "object", "properties": {"price": {"type": "number"}}, "required": ["price"]}
+    schema = {
+        "properties": {
+            "seller": {"type": "string", "description": "who is  paid"},
+            "kind": {"enum": ["sale", "return", None]},
+            "lines": {"type": "array", "items": {"$ref": "#/$defs/line"}, "description": "what is sold"},
+            "buyer": {"anyOf": [{"type": "object", "properties": {"name": {"type": "string"}}}, {"type": "null"}]},
+            "tags": {"type": "array", "items": {"type": "string"}},
+        },
+        "required": ["seller", "lines"],
+        "$defs": {"line": line},
+    }
+    assert listing(schema).splitlines() == [
+        '- "seller": string, required (who is paid)',
+        '- "kind": "sale" | "return" | null, optional',
+        '- "lines": array, each object, required (what is sold)',
+        '  - "price": number, required',
+        '- "buyer": object | null, optional',
+        '  - "name": string, optional',
+        '- "tags": [string], optional',
+    ]
+
+
+@pytest.mark.parametrize(
+    "schema", [{"type": "string", "description": "a name"}, {"enum": ["a"]}, {}, True, {"properties": {}}]
+)
+def test_what_has_no_keys_is_listed_as_its_outline(schema: Any) -> None:
+    assert listing(schema) == f"- {outline(schema)}"
+
+
+def test_a_list_of_a_recursive_or_long_schema_ends() -> None:
+    node = {"type": "object", "properties": {"child": {"$ref": "#/$defs/node"}}}
+    assert listing({"$ref": "#/$defs/node", "$defs": {"node": node}}).count("child") == 4
+    assert len(listing({"properties": {f"field{number}": {"type": "string"} for number in range(1000)}})) == 6000

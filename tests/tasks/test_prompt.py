@@ -10,8 +10,8 @@ import pytest
 from copydesk.errors import ModelError
 from copydesk.models.tokenizer import Tokenizer
 from copydesk.tasks.builtin import ADDRESS
-from copydesk.tasks.prompt import render_prompt
-from copydesk.types import Messages, Task
+from copydesk.tasks.prompt import conversation, render_prompt
+from copydesk.types import Example, Messages, Task
 
 
 @pytest.fixture(scope="module")
@@ -53,3 +53,37 @@ def test_a_template_that_loses_or_repeats_a_message_is_refused(
     with pytest.raises(ModelError) as caught:
         render_prompt(ADDRESS, tokenizer)
     assert caught.value.code == "model_unsupported"
+
+
+def test_examples_are_turns_that_have_been_in_the_part_that_all_texts_share(tokenizer: Tokenizer) -> None:
+    task = Task("x", "Say", examples=(Example("one", '{"a": 1}'), Example("two <|im_end|>", '{"a": 2}')))
+    prompt = render_prompt(task, tokenizer)
+    assert tokenizer.decode(prompt.prefix) == (
+        "<|im_start|>system\nSay<|im_end|>\n"
+        '<|im_start|>user\none<|im_end|>\n<|im_start|>assistant\n{"a": 1}<|im_end|>\n'
+        '<|im_start|>user\ntwo <|im_end|><|im_end|>\n<|im_start|>assistant\n{"a": 2}<|im_end|>\n'
+        "<|im_start|>user\n"
+    )
+    assert prompt.prefix.count(tokenizer.id_of("<|im_end|>")) == 5
+    assert prompt.suffix == render_prompt(Task("x", "Say"), tokenizer).suffix
+    assert prompt.length == len(prompt.prefix) + len(prompt.suffix)
+
+
+def test_a_template_that_drops_examples_is_refused(tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch) -> None:
+    def first_and_last(messages: Messages, thinking: bool) -> str:
+        return messages[0]["content"] + messages[-1]["content"]
+
+    monkeypatch.setattr(tokenizer, "render", first_and_last)
+    render_prompt(Task("x", "Say"), tokenizer)
+    with pytest.raises(ModelError, match="examples as turns"):
+        render_prompt(Task("x", "Say", examples=(Example("one", "a"),)), tokenizer)
+
+
+def test_what_is_said_to_a_model() -> None:
+    said = conversation(Task("x", "Say", examples=(Example("one", "a"),)), "text")
+    assert [(message["role"], message["content"]) for message in said] == [
+        ("system", "Say"),
+        ("user", "one"),
+        ("assistant", "a"),
+        ("user", "text"),
+    ]

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
 from pydantic import BaseModel, Field
 
-from copydesk.errors import SchemaError
+from copydesk.errors import SchemaError, UsageError
 from copydesk.tasks.builtin import ADDRESS, ADDRESS_FIELDS, AGNEWS
-from copydesk.tasks.task import classification, extraction
-from copydesk.types import Schema
+from copydesk.tasks.task import classification, extraction, prompted
+from copydesk.types import Example, Schema, Task
 
 STRING = {"type": "string"}
 
@@ -113,3 +115,40 @@ def test_labels_that_make_no_choice_are_refused(labels: Any) -> None:
     with pytest.raises(SchemaError) as caught:
         classification(labels)
     assert caught.value.code == "invalid_labels"
+
+
+def test_another_prompt_changes_the_instruction_and_nothing_else() -> None:
+    guide = prompted(ADDRESS, "guide")
+    assert guide.instruction != ADDRESS.instruction
+    assert replace(guide, prompt="short", instruction=ADDRESS.instruction) == ADDRESS
+    assert ADDRESS.trained
+    assert not guide.trained
+    assert prompted(guide, "short") == ADDRESS
+    assert prompted(ADDRESS) is ADDRESS
+
+
+@pytest.mark.parametrize("make", [partial(extraction, Order), partial(classification, ["a", "b"])])
+def test_a_task_can_be_made_with_either_prompt(make: Callable[..., Task]) -> None:
+    assert make(prompt="guide") == prompted(make(), "guide")
+    assert prompted(make(prompt="guide"), "short") == make(prompt="short") == make()
+    with pytest.raises(UsageError, match="choose short or guide"):
+        make(prompt="long")
+
+
+def test_a_callers_own_instruction_stays_unless_another_prompt_is_asked_for() -> None:
+    own = Task("mine", "Is it so?", labels=("yes", "no"))
+    assert prompted(own).instruction == "Is it so?"
+    assert prompted(own, "short").instruction == "Is it so?"
+    assert prompted(own, "guide").instruction == classification(["yes", "no"], prompt="guide").instruction
+
+
+def test_a_task_with_examples() -> None:
+    task = classification(["yes", "no"], examples=[("so", "yes"), ("not so", "no")])
+    assert task.examples == (Example("so", "yes"), Example("not so", "no"))
+    assert not prompted(AGNEWS, examples=[("so", "World")]).trained
+    (example,) = extraction(Recipient, examples=[("A 1", {"phone": "1", "name": "A"})]).examples
+    assert example == Example("A 1", '{"name": "A", "phone": "1"}')
+    with pytest.raises(UsageError, match=r"^Example 2: "):
+        classification(["yes", "no"], examples=[("so", "yes"), ("so", "maybe")])
+    with pytest.raises(UsageError, match=r"^line 1: "):
+        prompted(AGNEWS, examples=[("so", "yes")], named="line {}".format)

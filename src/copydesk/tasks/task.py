@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from pydantic import BaseModel
@@ -15,33 +16,40 @@ from pydantic import BaseModel
 from copydesk.errors import SchemaError
 from copydesk.tasks.builtin import ADDRESS_FIELDS, AGNEWS_LABELS, address, agnews
 from copydesk.tasks.class_schema import class_schema
-from copydesk.tasks.outline import outline
-from copydesk.types import Json, Schema, Task
+from copydesk.tasks.examples import checked_examples
+from copydesk.tasks.named_prompts import instruction
+from copydesk.types import Json, PromptName, Schema, Task
 
 _ANNOTATIONS = frozenset({"type", "title", "description", "default", "examples", "grounded", "$comment"})
 
 
-def extraction(schema: Json | type[BaseModel] | Schema) -> Task:
+def extraction(
+    schema: Json | type[BaseModel] | Schema,
+    *,
+    prompt: PromptName = "short",
+    examples: Sequence[tuple[str, Any]] = (),
+) -> Task:
     """The task of filling `schema`: a JSON Schema as a dict, a pydantic class, or a `Schema`.
 
-    A schema over the address task's fields is that task, with the caller's own key order and constraints.
-    Errors: `SchemaError` (`invalid_schema`) for what is no schema.
+    A schema over the address task's fields is that task, with the caller's own key order and constraints. `prompt` and
+    `examples` as `prompted` has them. Errors: `SchemaError` (`invalid_schema`) for what is no schema, `UsageError`.
     """
     read = _read(schema)
     properties = _properties(read.json)
     if _is_address(properties):
-        return address(tuple(properties), read)
-    return Task(
-        name=str(read.json.get("title") or "extraction"),
-        instruction=f"Extract from the text, output JSON: {outline(read.json)}",
-        schema=read,
-    )
+        task = address(tuple(properties), read)
+    else:
+        task = Task(str(read.json.get("title") or "extraction"), instruction="", schema=read)
+        task = replace(task, instruction=instruction(task, "short"))
+    return prompted(task, prompt, examples)
 
 
-def classification(labels: Sequence[str]) -> Task:
+def classification(
+    labels: Sequence[str], *, prompt: PromptName = "short", examples: Sequence[tuple[str, str]] = ()
+) -> Task:
     """The task of choosing one of `labels`, at least two, different by more than spaces around them, none blank.
 
-    Errors: `SchemaError` (`invalid_labels`).
+    `prompt` and `examples` as `prompted` has them. Errors: `SchemaError` (`invalid_labels`), `UsageError`.
     """
     # A set's order, and with it the prompt, would be another in every process.
     listed = isinstance(labels, Sequence) and not isinstance(labels, str)
@@ -59,12 +67,29 @@ def classification(labels: Sequence[str]) -> Task:
     if repeated:
         raise SchemaError(f"Labels stand twice: {', '.join(repeated)}. List each once.", code="invalid_labels")
     if set(labels) == set(AGNEWS_LABELS):
-        return agnews(labels)
-    return Task(
-        name="classification",
-        instruction="Classify the text: " + ", ".join(labels),
-        labels=tuple(labels),
-    )
+        task = agnews(labels)
+    else:
+        task = Task("classification", instruction="", labels=tuple(labels))
+        task = replace(task, instruction=instruction(task, "short"))
+    return prompted(task, prompt, examples)
+
+
+def prompted(
+    task: Task,
+    prompt: PromptName | None = None,
+    examples: Sequence[tuple[str, Any]] = (),
+    named: Callable[[int], str] = "Example {}".format,
+) -> Task:
+    """A task asked with another named prompt, and with examples: texts and their right answers, shown before the text.
+
+    None leaves the instruction as it is. `named` is how an error calls an example, by its number from 1.
+    Errors: `UsageError` for an unknown prompt, `invalid_example` for an example that is no answer of the task.
+    """
+    if prompt is not None and prompt != task.prompt:
+        task = replace(task, prompt=prompt, instruction=instruction(task, prompt))
+    if examples:
+        task = replace(task, examples=checked_examples(task, examples, named))
+    return task
 
 
 def _read(schema: Json | type[BaseModel] | Schema) -> Schema:
