@@ -35,9 +35,7 @@ def test_the_address_task_is_answered_and_says_by_whom() -> None:
     assert answer.to_dict()["verified"] is False
 
 
-@pytest.mark.parametrize(
-    "text", [TEXT, "嗯", "朝阳区李", "王 12", "abc 北京 张", UNSURE]
-)
+@pytest.mark.parametrize("text", [TEXT, "嗯", "朝阳区李", "王 12", "abc 北京 张", UNSURE])
 def test_what_is_not_sure_is_left_out(text: str) -> None:
     answer = rules_answer(text, ADDRESS)
     assert answer is not None
