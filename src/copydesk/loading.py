@@ -6,11 +6,17 @@ Knows nothing of what is asked of it.
 from __future__ import annotations
 
 import logging
+import time
+from dataclasses import replace
 from functools import cache, partial
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Unpack
 
+from copydesk.crew.crew import Crew
+from copydesk.crew.lazy import LazyCrew
+from copydesk.crew.making import make_crew, number_of
+from copydesk.crew.setup import Setup
 from copydesk.desk.calibration import UNCALIBRATED, Calibration, Line
 from copydesk.desk.desk import Desk
 from copydesk.desk.drafting import Drafting
@@ -21,13 +27,19 @@ from copydesk.drafting.rules.drafter import draft as rules
 from copydesk.drafting.tagger.draft import TaggerDrafter
 from copydesk.engines.choose import is_whole, load_completions, load_engine
 from copydesk.engines.options import EngineOptions
+from copydesk.engines.protocol import Engine
+from copydesk.engines.sharing.facts import Facts
+from copydesk.engines.sharing.turns import Turns
 from copydesk.errors import UsageError
 from copydesk.home import home, why_not_writable
 from copydesk.model import Model
 from copydesk.models.calibration import read_calibration
 from copydesk.models.resolve import BUILTIN_FOLDER, resolve
 from copydesk.models.shared import shared_tokenizer
-from copydesk.tasks.prompt import render_prompt
+from copydesk.tasks.prompt import conversation, render_prompt
+
+_SECONDS_TO_MEASURE = 5.0
+"""What the desk is given at most to measure its engine's passes before workers are told what they cost."""
 
 _log = logging.getLogger("copydesk")
 
@@ -56,7 +68,7 @@ def load(
     Errors: `ModelError` (not found, incomplete, unsupported), `EngineError` (missing, unfit), `UsageError`.
     """
     drafting = _drafting(learn=learn) if draft and not is_whole(engine) else None
-    return load_with(drafting, model, engine, **options)
+    return load_with(drafting, model, engine, workers=workers, taggers=home() if learn else None, **options)
 
 
 def load_with(
@@ -65,9 +77,10 @@ def load_with(
     engine: str = "auto",
     *,
     workers: int | None = 0,
+    taggers: Path | None = None,
     **options: Unpack[EngineOptions],
 ) -> Model:
-    """As `load`, with drafters of one's own; the model closes them. Workers have the usual ones."""
+    """As `load`, with drafters of one's own; the model closes them. Workers have the usual ones, and read `taggers`."""
     name = fspath(model) if isinstance(model, PathLike) else model
     if not isinstance(name, str | None):
         raise UsageError(f"A model is a path or a name, not {type(name).__name__}.")
@@ -77,8 +90,25 @@ def load_with(
     tokenizer = shared_tokenizer(path if path.is_dir() else path.parent)
     loaded = load_engine(engine, path, **options)
     calibration = _calibration(path) if path.is_dir() else UNCALIBRATED
-    desk = Desk(loaded, tokenizer, partial(render_prompt, tokenizer=tokenizer), drafting, calibration)
-    return Model(desk, builtin=path == BUILTIN_FOLDER)
+    count = number_of(workers, loaded)
+    shared = Turns(loaded) if count else loaded
+    desk = Desk(shared, tokenizer, partial(render_prompt, tokenizer=tokenizer), drafting, calibration)
+    crew = None
+    if count:
+        setup = Setup(tokenizer.folder, Facts.of(shared), calibration, draft=drafting is not None, taggers=taggers)
+        crew = LazyCrew(partial(_crew, shared, setup, count, drafting))
+        if workers is not None:
+            crew.start()
+    return Model(desk, builtin=path == BUILTIN_FOLDER, crew=crew)
+
+
+def _crew(engine: Engine, setup: Setup, workers: int, drafting: Drafting | None) -> Crew:
+    """The workers, once it is known what passes cost on the engine."""
+    until = time.monotonic() + _SECONDS_TO_MEASURE
+    while drafting is not None and drafting.controller.costs is None and time.monotonic() < until:
+        time.sleep(0.01)
+    costs = drafting.controller.costs if drafting is not None else None
+    return make_crew(engine, setup if costs is None else replace(setup, costs=costs), workers)
 
 
 def _whole_desk(model: str | None, engine: str, options: EngineOptions) -> AnyDesk:
@@ -87,7 +117,7 @@ def _whole_desk(model: str | None, engine: str, options: EngineOptions) -> AnyDe
 
     loop = Loop()
     try:
-        return WholeDesk(load_completions(engine, model, loop, **options), loop)
+        return WholeDesk(load_completions(engine, model, loop, **options), loop, conversation)
     except BaseException:
         loop.close()
         raise

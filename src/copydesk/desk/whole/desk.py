@@ -21,7 +21,7 @@ from copydesk.desk.reply_stream import ReplySender, ReplyStream
 from copydesk.desk.request import Request
 from copydesk.desk.whole.chat import write_reply
 from copydesk.desk.whole.label import write_label
-from copydesk.desk.whole.record import write_record
+from copydesk.desk.whole.record import Conversation, write_record
 from copydesk.desk.whole.shape import Shape
 from copydesk.engines.completions import Completions
 from copydesk.engines.loop import Loop
@@ -35,9 +35,10 @@ _REMEMBERED = 64
 class WholeDesk:
     """Answers requests. Safe to share between threads. Satisfies `AnyDesk`."""
 
-    def __init__(self, completions: Completions, loop: Loop) -> None:
-        """`completions` runs in `loop`; the desk closes both."""
+    def __init__(self, completions: Completions, loop: Loop, conversation: Conversation) -> None:
+        """`completions` runs in `loop`; the desk closes both. `conversation` puts a task and a text into words."""
         self._completions = completions
+        self._conversation = conversation
         self._loop = loop
         self._shapes: OrderedDict[Any, Shape] = OrderedDict()
         self._lock = threading.Lock()
@@ -59,9 +60,9 @@ class WholeDesk:
         try:
             source.check(request.text)
             if request.task.schema is None:
-                return self._started(write_label(self._completions, request, started))
+                return self._started(write_label(self._completions, request, self._conversation, started))
             shape = self._shape(request.task)
-            return self._started(write_record(self._completions, request, shape, started))
+            return self._started(write_record(self._completions, request, shape, self._conversation, started))
         except CopydeskError as error:
             future: Future[Answer[Any]] = Future()
             future.set_exception(error)

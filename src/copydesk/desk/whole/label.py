@@ -13,18 +13,20 @@ from dataclasses import replace
 from copydesk.desk.label_scores import choose, mass, shares
 from copydesk.desk.request import Request
 from copydesk.desk.whole.fitting import fitted
+from copydesk.desk.whole.record import Conversation
 from copydesk.desk.whole.scored import label_logprobs, text_probability
-from copydesk.desk.whole.turns import turns
 from copydesk.engines.completions import Asked, Completion, Completions
 from copydesk.errors import AnswerError, EngineError
-from copydesk.types import Answer, Constraint, Sampling
+from copydesk.types import Answer, Constraint, Messages, Sampling
 
 
-async def write_label(engine: Completions, request: Request, started: float) -> Answer[str | None]:
+async def write_label(
+    engine: Completions, request: Request, conversation: Conversation, started: float
+) -> Answer[str | None]:
     """The answer. Errors: as `Completions`, `AnswerError`."""
 
     async def ask(text: str) -> Answer[str | None]:
-        found, label, logprobs = await _read(engine, request, text)
+        found, label, logprobs = await _read(engine, request, conversation(request.task, text))
         if logprobs:
             probability: float | None = math.exp(min(0.0, logprobs[request.task.labels.index(label)]))
         else:
@@ -51,10 +53,12 @@ async def write_label(engine: Completions, request: Request, started: float) -> 
     return await fitted(request.text, request.truncate, ask)
 
 
-async def _read(engine: Completions, request: Request, text: str) -> tuple[Completion, str, list[float] | None]:
+async def _read(
+    engine: Completions, request: Request, messages: Messages
+) -> tuple[Completion, str, list[float] | None]:
     """What was written, the label, and if they are told, all labels' log-probabilities."""
     labels = request.task.labels
-    asked = Asked(messages=turns(request.task, text), max_tokens=1, top=engine.most_top)
+    asked = Asked(messages=messages, max_tokens=1, top=engine.most_top)
     if engine.most_top:
         found = await engine.complete(asked)
         logprobs = label_logprobs(labels, found.logprobs)

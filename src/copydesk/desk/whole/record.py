@@ -6,15 +6,18 @@ Knows nothing of threads or of other requests.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 from copydesk.desk.request import Request
 from copydesk.desk.whole.fitting import fitted
 from copydesk.desk.whole.scored import scored_fields
 from copydesk.desk.whole.shape import Shape, UnfitError
-from copydesk.desk.whole.turns import correction, turns
 from copydesk.engines.completions import Asked, Completion, Completions
 from copydesk.errors import AnswerError, LengthError
-from copydesk.types import Answer, Constraint, Json, Sampling, Schema
+from copydesk.types import Answer, Constraint, Json, Messages, Sampling, Schema, Task
+
+Conversation = Callable[[Task, str], Messages]
+"""What is said to a model that is to answer a task of a text."""
 
 ATTEMPTS = 2
 _ROOM = 1024
@@ -22,11 +25,13 @@ _ROOM_PER_CHARACTER = 8
 """Longest answer in tokens where the caller sets none: this many, and so many for each character of the text."""
 
 
-async def write_record(engine: Completions, request: Request, shape: Shape, started: float) -> Answer[Json]:
+async def write_record(
+    engine: Completions, request: Request, shape: Shape, conversation: Conversation, started: float
+) -> Answer[Json]:
     """The answer. Errors: as `Completions`, `LengthError`, and `AnswerError`: `invalid_answer`, `not_grounded`."""
 
     async def ask(text: str) -> Answer[Json]:
-        return await _Record(engine, request, shape, text, started).write()
+        return await _Record(engine, request, shape, text, started).write(conversation(request.task, text))
 
     return await fitted(request.text, request.truncate, ask)
 
@@ -39,8 +44,8 @@ class _Record:
         self._text = text
         self._started = started
 
-    async def write(self) -> Answer[Json]:
-        shown = prompt = turns(self._request.task, self._text)
+    async def write(self, prompt: Messages) -> Answer[Json]:
+        shown = prompt
         error = AnswerError("Nothing was asked.")
         for attempt in range(ATTEMPTS):
             found = await self._engine.complete(
@@ -67,7 +72,7 @@ class _Record:
                 "did so again. Drop grounded from the schema where values may be written otherwise.",
                 code="not_grounded",
             )
-            shown = [*prompt, *correction(found.text, wrote)]
+            shown = [*prompt, *_correction(found.text, wrote)]
         raise error
 
     def _answer(self, found: Completion, value: Json) -> Answer[Json]:
@@ -90,6 +95,12 @@ class _Record:
     def _room(self) -> int:
         room = self._request.max_tokens or _ROOM + _ROOM_PER_CHARACTER * len(self._text)
         return min(room, self._engine.context_length or room)
+
+
+def _correction(answer: str, wrong: str) -> Messages:
+    """What is said after an answer with a value that does not stand in the text."""
+    ask = f"“{wrong}” does not stand in the text. Answer again; copy it exactly as the text has it, or leave it empty."
+    return [{"role": "assistant", "content": answer}, {"role": "user", "content": ask}]
 
 
 def check_complete(found: Completion) -> None:
