@@ -121,3 +121,18 @@ class News:
 
     def loaded(self) -> None:
         self.loads += 1
+
+
+class Marks:
+    """Satisfies `Tally`."""
+
+    def __init__(self) -> None:
+        self.outcomes: list[str] = []
+        self.service: list[bool] = []
+
+    def attempted(self, outcome: str, seconds: float) -> None:
+        assert seconds >= 0
+        self.outcomes.append(outcome)
+
+    def in_service(self, up: bool) -> None:
+        self.service.append(up)

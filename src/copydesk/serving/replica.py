@@ -18,7 +18,7 @@ from copydesk.errors import EngineError
 from copydesk.serving.backend import Backend, Replies
 from copydesk.serving.breaker import Breaker, BreakerSettings
 from copydesk.serving.canary import Proof, ask, differs
-from copydesk.serving.life import CALLERS_MISTAKES, Life, Loaded, in_thread
+from copydesk.serving.life import CALLERS_MISTAKES, Ended, Life, Loaded, in_thread
 
 Result = TypeVar("Result")
 _BETWEEN_CANARIES = 0.2
@@ -141,20 +141,27 @@ class Replica:
             return result
         except Exception as error:
             own = life.own(error)
-            ok = None if isinstance(own, CALLERS_MISTAKES) else False
+            ok = _blame(own)
             raise own from None
         finally:
             self._ended(ok, trial)
 
-    async def stream(self, work: Callable[[Backend], Awaitable[Replies]], deadline: float | None) -> Replies:
-        """A reply whose first part is there. Errors as `call`, and also while it is read."""
+    async def stream(
+        self, work: Callable[[Backend], Awaitable[Replies]], deadline: float | None, ended: Ended = lambda _: None
+    ) -> Replies:
+        """A reply whose first part is there; `ended` is told how it ends. Errors as `call`, and while it is read."""
         life = self._living()
         trial = self._began()
+
+        def over(ok: bool | None) -> None:
+            self._ended(ok, trial)
+            ended(ok)
+
         try:
-            return await life.stream(work(life.backend), deadline, lambda ok: self._ended(ok, trial))
+            return await life.stream(work(life.backend), deadline, over)
         except Exception as error:
             own = life.own(error)
-            self._ended(None if isinstance(own, CALLERS_MISTAKES) else False, trial)
+            self._ended(_blame(own), trial)
             raise own from None
         except BaseException:
             self._ended(None, trial)
@@ -310,6 +317,12 @@ class Replica:
             _log.warning("%s %s: it gets no calls.", self.name, why)
             self.fault = why
             self._notices.available(False)
+
+
+def _blame(error: Exception) -> bool | None:
+    """False if the model is to blame; None for a caller's mistake, and for a server that is busy."""
+    busy = isinstance(error, EngineError) and error.code == "busy"
+    return None if busy or isinstance(error, CALLERS_MISTAKES) else False
 
 
 def _words(error: BaseException) -> str:
