@@ -86,6 +86,7 @@ def load(
     context = min(context_length or config.max_position_embeddings, config.max_position_embeddings)
     try:
         if on_gpu:
+            place = torch.device("cuda", torch.cuda.current_device() if place.index is None else place.index)
             torch.cuda.set_device(place)
         network = load_network(Tensors(Weights(folder), config), config, place, number, context)
         block = bytes_per_block(config.num_hidden_layers, heads, number)

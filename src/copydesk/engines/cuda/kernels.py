@@ -130,7 +130,7 @@ def attend(
         padded,
         max(tile, 16 // padded),
         _KEYS_AT_ONCE,
-        PRECISION=_precision(query),
+        PRECISION=precision_of(query),
         num_warps=8 if tile * padded >= 128 else 4,
         num_stages=2,
     )
@@ -199,7 +199,8 @@ def advance(
     )
 
 
-def _precision(tensor: Tensor) -> str:
+def precision_of(tensor: Tensor) -> str:
+    """How the products of a tensor are computed: float32 in full."""
     return "ieee" if tensor.dtype == torch.float32 else "tf32"
 
 
@@ -220,7 +221,7 @@ def _multiply(hidden: Tensor, weight: Tensor, result: Tensor, *, store: bool = F
         _COLUMNS_AT_ONCE,
         64,
         STORE=store,
-        PRECISION=_precision(hidden),
+        PRECISION=precision_of(hidden),
         num_warps=8 if rows >= 128 else 4,
         num_stages=3 if rows >= 64 else 4,
     )
@@ -253,7 +254,7 @@ def _norm(residual, gains, normed, eps, SIZE: tl.constexpr, BLOCK: tl.constexpr)
     _store_norm(states, gains, normed + row * SIZE, eps, columns, mask, SIZE)
 
 
-@triton.jit
+@triton.jit(do_not_specialize_on_alignment=["rows"])
 def _add_norm(
     residual, update, rows, gains, normed, eps, SIZE: tl.constexpr, BLOCK: tl.constexpr, GATHER: tl.constexpr
 ):
@@ -270,7 +271,7 @@ def _add_norm(
     _store_norm(states, gains, normed + program * SIZE, eps, columns, mask, SIZE)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["width"])
 def _rotate_and_store(
     qkv,
     positions,
@@ -332,7 +333,7 @@ def _rotate_and_store(
     tl.store(place, value.to(values.dtype.element_ty), head < KV)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["width"])
 def _attend(
     query,
     keys,
@@ -403,7 +404,7 @@ def _gate(gate_up, result, size, BLOCK: tl.constexpr):
     tl.store(result + row * size + columns, gated.to(result.dtype.element_ty), mask)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["count", "plane"])
 def _project(
     hidden,
     weight,
@@ -442,7 +443,7 @@ def _project(
         tl.store(result + 2 * plane + place, total, real)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["tiles", "plane"], do_not_specialize_on_alignment=["argmax", "logprobs", "normalizers"])
 def _reduce(partial, argmax, logprobs, normalizers, tiles, plane, TILES: tl.constexpr):
     row = tl.program_id(0).to(tl.int64)
     tile = tl.arange(0, TILES)
@@ -459,7 +460,7 @@ def _reduce(partial, argmax, logprobs, normalizers, tiles, plane, TILES: tl.cons
     tl.store(normalizers + row, best + logsum)
 
 
-@triton.jit
+@triton.jit(do_not_specialize_on_alignment=["normalizers", "rows", "tokens"])
 def _listed(hidden, weight, normalizers, rows, tokens, result, SIZE: tl.constexpr, BLOCK: tl.constexpr):
     program = tl.program_id(0)
     row = tl.load(rows + program).to(tl.int64)
@@ -471,7 +472,7 @@ def _listed(hidden, weight, normalizers, rows, tokens, result, SIZE: tl.constexp
     tl.store(result + program, tl.sum(states) - tl.load(normalizers + row))
 
 
-@triton.jit
+@triton.jit(do_not_specialize_on_alignment=["origins", "targets"])
 def _copy_blocks(keys, values, origins, targets, layer, size, BLOCK: tl.constexpr):
     origin = tl.load(origins + tl.program_id(0)).to(tl.int64) * size + tl.program_id(1).to(tl.int64) * layer
     target = tl.load(targets + tl.program_id(0)).to(tl.int64) * size + tl.program_id(1).to(tl.int64) * layer
@@ -482,7 +483,7 @@ def _copy_blocks(keys, values, origins, targets, layer, size, BLOCK: tl.constexp
         tl.store(values + target + offset, tl.load(values + origin + offset, mask), mask)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["count"], do_not_specialize_on_alignment=["logprobs", "argmax"])
 def _advance(tokens, positions, argmax, logprobs, step, chain, chances, count, BLOCK: tl.constexpr):
     column = tl.arange(0, BLOCK)
     mask = column < count

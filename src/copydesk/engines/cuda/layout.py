@@ -46,7 +46,7 @@ class Size:
     @property
     def flat(self) -> int:
         """Elements of the flat array."""
-        return sum(int(np.prod(shape)) for shape in self.sections.values())
+        return sum(_padded(shape) for shape in self.sections.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,10 +100,14 @@ def sections(flat: Ints, size: Size) -> dict[str, Ints]:
     """The parts of a flat array, as views; of any array that can be sliced and reshaped."""
     views, begin = {}, 0
     for name, shape in size.sections.items():
-        end = begin + int(np.prod(shape))
-        views[name] = flat[begin:end].reshape(shape)
-        begin = end
+        views[name] = flat[begin : begin + int(np.prod(shape))].reshape(shape)
+        begin += _padded(shape)
     return views
+
+
+def _padded(shape: tuple[int, ...]) -> int:
+    """Elements up to where the next part begins: kernels load from 16-byte boundaries, and compile anew elsewhere."""
+    return -(-int(np.prod(shape)) // 4) * 4
 
 
 def _put(section: Ints, values: Ints) -> None:
