@@ -5,8 +5,7 @@ Knows which routes there are; what they need is handed in.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Sequence
 from typing import Any
 
 import orjson
@@ -31,8 +30,6 @@ from copydesk.serving.wire.completion import CompletionBody
 from copydesk.serving.wire.decision import DecisionBody
 from copydesk.serving.wire.native import ClassifyBody, ExtractBody
 
-Lifespan = Callable[[Any], AbstractAsyncContextManager[None]]
-
 
 def build_app(
     *,
@@ -42,10 +39,8 @@ def build_app(
     observer: Observer,
     drain: Drain,
     public: Sequence[BaseRoute] = (),
-    lifespan: Lifespan | None = None,
 ) -> ASGIApp:
-    """The ASGI application. `public` are the routes for everybody (the page, health, metrics), `lifespan` what goes on
-    around it."""
+    """The ASGI application. `public` are the routes for everybody: the page, health and metrics."""
     posts: dict[str, Endpoint[Any]] = {
         "/v1/chat/completions": Endpoint(ChatBody, chat.plan, router, gate, limits),
         "/v1/completions": Endpoint(CompletionBody, completions.plan, router, gate, limits),
@@ -56,7 +51,7 @@ def build_app(
     routes: list[BaseRoute] = [Route(path, endpoint, methods=["POST"]) for path, endpoint in posts.items()]
     routes += [*model_routes(router), _openapi(), *public]
     paths = [route.path for route in routes if isinstance(route, Route)]
-    return Front(Routes(routes, redirect_slashes=False, lifespan=lifespan), paths, gate, observer, drain)
+    return Front(Routes(routes, redirect_slashes=False), paths, gate, observer, drain)
 
 
 def _openapi() -> Route:

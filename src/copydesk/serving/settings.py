@@ -6,7 +6,9 @@ bytes or code points as their names say, times in seconds.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,10 @@ class ModelSettings:
     model: str | None = None
     """As `copydesk.load` takes it: None for the built-in one, a folder, a hub id, a GGUF file."""
     engine: str = "auto"
+    draft: bool = True
+    learn: bool = True
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """The engine's own, as `copydesk.load` takes them."""
 
 
 @dataclass(frozen=True, slots=True)
