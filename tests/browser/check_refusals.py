@@ -60,6 +60,15 @@ def test_too_few_labels(page: Page, stub: Stub) -> None:
     assert stub.asked == []
 
 
+def test_a_label_that_stands_twice(page: Page, stub: Stub) -> None:
+    page.get_by_role("tab", name="Classify").click()
+    page.get_by_label("Labels, one a line").fill("one\ntwo\none")
+    send(page)
+    expect(page.locator("#error")).to_contain_text("“one” stands twice.")
+    expect(page.get_by_label("Labels, one a line")).to_be_focused()
+    assert stub.asked == []
+
+
 def test_a_request_that_the_server_refuses(page: Page, stub: Stub) -> None:
     stub.answers({"error": {"message": "The text is 9,000 tokens long."}}, 400, x_request_id="r-1")
     send(page)

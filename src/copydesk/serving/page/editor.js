@@ -13,17 +13,18 @@ const TYPE_WORDS = {
   other: "typeOther",
 };
 
-/** Holds the schema. `onChange` is called after every change. */
+/** Holds the schema. */
 export class SchemaEditor {
   #text = byId("schema");
   #body = byId("fields").tBodies[0];
   #note = byId("schema-note");
   #fieldsNote = byId("fields-note");
-  #onChange;
   #schema = ADDRESS;
+  /** Called after every change. */
+  onChange = () => {};
 
-  constructor(onChange) {
-    this.#onChange = onChange;
+  /** `text` is a schema typed before; null begins with the address task. */
+  constructor(text) {
     this.#text.addEventListener("input", () => this.#typed());
     byId("field-add").addEventListener("click", () => {
       this.#edit(added(this.#schema));
@@ -31,17 +32,13 @@ export class SchemaEditor {
     });
     byId("schema-reset").addEventListener("click", () => this.#edit(ADDRESS));
     byId("schema-other").addEventListener("click", () => this.#edit(INVOICE));
-    this.text = print(ADDRESS);
+    this.#text.value = text ?? print(ADDRESS);
+    this.#typed();
   }
 
   /** The schema as it was typed. */
   get text() {
     return this.#text.value;
-  }
-
-  set text(text) {
-    this.#text.value = text;
-    this.#typed();
   }
 
   /** Whether it can be sent. */
@@ -55,7 +52,7 @@ export class SchemaEditor {
   }
 
   /** Put the cursor where what is wrong can be mended. */
-  show() {
+  focus() {
     this.#text.focus();
   }
 
@@ -81,7 +78,7 @@ export class SchemaEditor {
     byId("fields").inert = wrong;
     byId("field-add").disabled = wrong;
     tell(this.#note, word, values);
-    this.#onChange();
+    this.onChange();
   }
 
   #fill() {

@@ -1,88 +1,50 @@
 // The page to paste text on: what is typed goes to this server, what it answers is shown. Nothing typed is ever lost to
-// an error, and in this tab not to a reload either. The key is kept in this tab only.
+// an error, and in this tab not to a reload either.
 
+import { Access, authorization } from "./access.js";
 import { byId, element } from "./dom.js";
 import { SchemaEditor } from "./editor.js";
+import { hideFailure, showFailure } from "./failure.js";
 import { firstLanguage, hush, speak, tell, translate } from "./i18n.js";
-import { PATHS, body, curl, keyIn, readLabels, refusal } from "./request.js";
+import { keep, kept } from "./keeping.js";
+import { PATHS, body, curl, readLabels, refusal } from "./request.js";
 import { answerView } from "./result.js";
 import { NEWS, SAMPLES } from "./samples.js";
-import { shown } from "./spans.js";
 
-const KEPT = ["text-extract", "text-classify", "schema", "labels", "task", "key", "model"];
 const HIDDEN_KEY = "sk-…";
-const BUILTIN = "copydesk-nano";
+const UNKNOWN = 300;
 
 const text = byId("text");
 const labels = byId("labels");
-const key = byId("key");
-const model = byId("model");
 const status = byId("status");
-const error = byId("error");
 const tabs = [byId("tab-extract"), byId("tab-classify")];
 
-const texts = { extract: SAMPLES.extract[0][1], classify: SAMPLES.classify[0][1] };
+speak(firstLanguage());
+const texts = {
+  extract: kept("text-extract") ?? SAMPLES.extract[0][1],
+  classify: kept("text-classify") ?? SAMPLES.classify[0][1],
+};
+labels.value = kept("labels") ?? NEWS.join("\n");
+const editor = new SchemaEditor(kept("schema"));
+const access = new Access(warnUntrained);
 let task = "extract";
 let running = null;
-let counting = null;
-let wantedModel = "";
-let firstModel = "";
-let editor = null;
-
-/** What outlives a reload, in this tab. */
-const kept = {
-  get(what) {
-    try {
-      return sessionStorage.getItem(`copydesk.${what}`);
-    } catch {
-      return null;
-    }
-  },
-  set(what, value) {
-    try {
-      sessionStorage.setItem(`copydesk.${what}`, value);
-    } catch {
-      // Full, or not allowed: then it does not outlive a reload.
-    }
-  },
-};
 
 function begin() {
-  speak(firstLanguage());
   byId("language").value = firstLanguage();
-  const [textExtract, textClassify, schema, typedLabels, chosenTask, , chosenModel] = KEPT.map(kept.get);
-  texts.extract = textExtract ?? texts.extract;
-  texts.classify = textClassify ?? texts.classify;
-  wantedModel = chosenModel ?? "";
-  editor = new SchemaEditor(schemaChanged);
-  if (schema !== null) editor.text = schema;
-  labels.value = typedLabels ?? NEWS.join("\n");
-  takeKey();
-  chooseTask(chosenTask in PATHS ? chosenTask : "extract");
-  checkLabels();
-  translate(document);
-  listen();
-}
-
-function listen() {
-  byId("language").addEventListener("change", (event) => {
-    speak(event.target.value, { remember: true });
+  byId("language").addEventListener("change", ({ target }) => {
+    speak(target.value, { remember: true });
     translate(document);
   });
-  key.addEventListener("input", () => kept.set("key", key.value));
-  key.addEventListener("change", listModels);
-  byId("key-show").addEventListener("change", (event) => (key.type = event.target.checked ? "text" : "password"));
-  model.addEventListener("change", () => {
-    wantedModel = model.value;
-    kept.set("model", wantedModel);
+  editor.onChange = () => {
+    keep("schema", editor.text);
     warnUntrained();
-  });
-  addEventListener("hashchange", takeKey);
+  };
   text.addEventListener("input", () => {
     texts[task] = text.value;
-    kept.set(`text-${task}`, text.value);
+    keep(`text-${task}`, text.value);
   });
-  labels.addEventListener("input", checkLabels);
+  labels.addEventListener("input", labelsChanged);
   byId("labels-reset").addEventListener("click", () => replaceText(labels, NEWS.join("\n")));
   for (const tab of tabs) {
     tab.addEventListener("click", () => chooseTask(tab.dataset.task));
@@ -99,57 +61,14 @@ function listen() {
       send();
     } else if (event.key === "Escape") running?.abort();
   });
-}
-
-/** A key in the address goes into the field, and out of the address and so out of the history. */
-function takeKey() {
-  const given = keyIn(location.hash);
-  if (given) {
-    kept.set("key", given);
-    history.replaceState(null, "", location.pathname + location.search);
-  }
-  key.value = given ?? kept.get("key") ?? "";
-  if (key.value) listModels();
-}
-
-async function listModels() {
-  const note = byId("key-note");
-  const asked = key.value.trim();
-  note.classList.remove("error-note");
-  tell(note, "keyHint");
-  if (!asked) return;
-  let reply;
-  try {
-    reply = await fetch("v1/models", { headers: authorization(asked) });
-  } catch {
-    return; // sending will say so
-  }
-  if (asked !== key.value.trim()) return;
-  const said = reply.ok ? "keyAccepted" : reply.status === 401 ? "refusedKey" : "keyHint";
-  note.classList.toggle("error-note", reply.status === 401);
-  tell(note, said);
-  const listed = reply.ok ? await reply.json().catch(() => null) : null;
-  if (Array.isArray(listed?.data)) offerModels(listed.data.map((each) => String(each.id)));
-}
-
-function offerModels(ids) {
-  firstModel = ids[0] ?? "";
-  model.replaceChildren(
-    element("option", { value: "", say: firstModel ? ["modelDefaultIs", { model: shown(firstModel) }] : "modelDefault" }),
-    ...ids.map((id) => element("option", { value: id }, shown(id))),
-  );
-  model.value = ids.includes(wantedModel) ? wantedModel : "";
-  warnUntrained();
-}
-
-function authorization(secret) {
-  // A header holds no other characters; what was pasted beside the key is the server's to refuse.
-  return secret ? { Authorization: `Bearer ${encodeURI(secret)}` } : {};
+  chooseTask(kept("task") === "classify" ? "classify" : "extract");
+  labelsChanged();
+  translate(document);
 }
 
 function chooseTask(chosen) {
   task = chosen;
-  kept.set("task", task);
+  keep("task", task);
   for (const tab of tabs) {
     const selected = tab.dataset.task === task;
     tab.setAttribute("aria-selected", selected);
@@ -158,23 +77,9 @@ function chooseTask(chosen) {
   }
   text.value = texts[task];
   const offers = SAMPLES[task].map(([word, sample]) =>
-    element("button", { type: "button", say: word, on: { click: () => offer(sample) } }),
+    element("button", { type: "button", say: word, on: { click: () => replaceText(text, sample) } }),
   );
   byId("samples").replaceChildren(element("span", { class: "note", say: "samples" }), ...offers);
-  warnUntrained();
-}
-
-function offer(sample) {
-  replaceText(text, sample);
-}
-
-/** As if typed, so that it can be undone. */
-function replaceText(field, content) {
-  field.focus();
-  field.select();
-  if (document.execCommand("insertText", false, content)) return;
-  field.value = content;
-  field.dispatchEvent(new Event("input"));
 }
 
 function moveTab(event) {
@@ -187,55 +92,53 @@ function moveTab(event) {
   next.focus();
 }
 
-function schemaChanged() {
-  if (!editor) return; // it is only being made
-  kept.set("schema", editor.text);
-  warnUntrained();
+/** As if typed, so that it can be undone. */
+function replaceText(field, content) {
+  field.focus();
+  field.select();
+  if (document.execCommand("insertText", false, content)) return;
+  field.value = content;
+  field.dispatchEvent(new Event("input"));
 }
 
-function checkLabels() {
-  kept.set("labels", labels.value);
-  const { error: wrong, values } = readLabels(labels.value);
-  labels.setAttribute("aria-invalid", Boolean(wrong));
-  if (wrong) tell(byId("labels-note"), wrong, values);
+function labelsChanged() {
+  keep("labels", labels.value);
+  const { error, values } = readLabels(labels.value);
+  labels.setAttribute("aria-invalid", Boolean(error));
+  if (error) tell(byId("labels-note"), error, values);
   else hush(byId("labels-note"));
   warnUntrained();
 }
 
 function warnUntrained() {
-  const builtin = (model.value || firstModel) === BUILTIN;
   const listed = readLabels(labels.value).labels;
   const news = listed.length === NEWS.length && NEWS.every((label) => listed.includes(label));
   const say = (node, word, wanted) => (wanted ? tell(node, word) : hush(node));
-  say(byId("schema-untrained"), "schemaUntrained", builtin && editor.valid && !editor.isAddress);
-  say(byId("labels-untrained"), "labelsUntrained", builtin && !news);
+  say(byId("schema-untrained"), "schemaUntrained", access.isBuiltin && editor.valid && !editor.isAddress);
+  say(byId("labels-untrained"), "labelsUntrained", access.isBuiltin && !news);
 }
 
 /** What is asked, or null where something has to be typed first: then that is said, and the cursor put there. */
 function asked() {
-  const missing = (node, word) => {
-    fail({ word });
-    node.focus();
+  const missing = (there, word, values) => {
+    fail({ word, values });
+    there.focus();
     return null;
   };
-  const listed = readLabels(labels.value);
-  if (!key.value.trim()) return missing(key, "keyMissing");
+  const { labels: listed, error, values } = readLabels(labels.value);
+  if (!access.key) return missing(access, "keyMissing");
   if (!text.value.trim()) return missing(text, "textEmpty");
-  if (task === "extract" && !editor.valid) {
-    fail({ word: "schemaFirst" });
-    editor.show();
-    return null;
-  }
-  if (task === "classify" && listed.error) return missing(labels, listed.error);
-  const json = body(task, { text: text.value, model: model.value, schema: editor.text, labels: listed.labels });
+  if (task === "extract" && !editor.valid) return missing(editor, "schemaFirst");
+  if (task === "classify" && error) return missing(labels, error, values);
+  const json = body(task, { text: text.value, model: access.model, schema: editor.text, labels: listed });
   const address = new URL(PATHS[task], document.baseURI).href;
-  const secret = key.value.trim();
-  return { task, text: text.value, address, json, secret, curl: (hidden) => curl(address, hidden ? HIDDEN_KEY : secret, json) };
+  const { key } = access;
+  return { task, text: text.value, address, json, key, curl: (hidden) => curl(address, hidden ? HIDDEN_KEY : key, json) };
 }
 
 async function send() {
   if (running) return;
-  clearFailure();
+  hideFailure();
   const request = asked();
   if (!request) return;
   running = new AbortController();
@@ -251,37 +154,41 @@ async function send() {
 
 async function exchange(request, signal) {
   const started = performance.now();
+  const headers = { ...authorization(request.key), "Content-Type": "application/json" };
   let reply;
   let written;
   try {
-    reply = await fetch(request.address, {
-      method: "POST",
-      headers: { ...authorization(request.secret), "Content-Type": "application/json" },
-      body: request.json,
-      signal,
-    });
+    reply = await fetch(request.address, { method: "POST", headers, body: request.json, signal });
     written = await reply.text();
   } catch {
     if (signal.aborted) return tell(status, "cancelled");
     return fail({ word: "refusedNetwork" });
   }
   const roundTrip = performance.now() - started;
-  if (reply.ok) return show(written, request, roundTrip, reply);
-  fail({ ...refusal(reply.status, reply.headers.get("Retry-After"), written, Date.now()), status: reply.status, id: reply.headers.get("x-request-id") });
-  if (reply.status === 401) key.focus();
+  const id = reply.headers.get("x-request-id");
+  if (reply.ok) return show(written, request, roundTrip, id);
+  const refused = refusal(reply.status, reply.headers.get("Retry-After"), written, Date.now());
+  fail({ ...refused, status: reply.status, id });
+  if (reply.status === 401) access.focus();
 }
 
-function show(written, request, roundTrip, reply) {
+function show(written, request, roundTrip, id) {
   let view;
   try {
     view = answerView(JSON.parse(written), request, roundTrip);
   } catch {
-    return fail({ word: "refusedStrange", message: written.slice(0, 300), id: reply.headers.get("x-request-id") });
+    return fail({ word: "refusedStrange", message: written.slice(0, UNKNOWN), id });
   }
   byId("answer").replaceChildren(...view);
   byId("answer").classList.remove("stale");
   byId("result").scrollIntoView({ block: "nearest" });
   tell(status, "answered", { ms: roundTrip.toFixed(0) });
+}
+
+function fail(what) {
+  hush(status);
+  byId("answer").classList.add("stale");
+  showFailure(what);
 }
 
 function busy(is) {
@@ -290,40 +197,6 @@ function busy(is) {
   if (!is && document.activeElement === cancel) byId("send").focus();
   cancel.hidden = !is;
   byId("result").setAttribute("aria-busy", is);
-}
-
-/** Say what went wrong, beside whatever answer is still there from before. */
-function fail({ word, message = "", wait = null, status: code = null, id = null }) {
-  hush(status);
-  const again = element("p", { class: "note", "aria-live": "off" });
-  error.replaceChildren(
-    element("p", {}, element("strong", { say: word }), ...(code === null ? [] : [` (${code})`])),
-    ...(message ? [element("p", { class: "value" }, shown(message))] : []),
-    ...(wait === null ? [] : [again]),
-    ...(id ? [element("p", { class: "note", say: ["requestId", { id: shown(id) }] })] : []),
-  );
-  byId("answer").classList.add("stale");
-  error.scrollIntoView({ block: "nearest" });
-  if (wait !== null) countDown(again, wait);
-}
-
-function countDown(node, seconds) {
-  const until = performance.now() + 1000 * seconds;
-  const tick = () => {
-    const left = Math.ceil((until - performance.now()) / 1000);
-    if (left > 0) tell(node, "tryIn", { seconds: left });
-    else {
-      tell(node, "tryNow");
-      clearInterval(counting);
-    }
-  };
-  counting = setInterval(tick, 250);
-  tick();
-}
-
-function clearFailure() {
-  clearInterval(counting);
-  error.replaceChildren();
 }
 
 begin();
