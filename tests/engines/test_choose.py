@@ -39,15 +39,29 @@ def test_the_one_gguf_file_of_a_folder(tmp_path: Path) -> None:
 
 
 def test_an_unknown_engine_is_told_which_there_are(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no engine 'abacus'; choose auto, openvino, llamacpp, transformers or http://HOST:PORT"):
+    with pytest.raises(UsageError, match="no engine 'abacus'; choose auto, openvino, cuda, .* or http://HOST:PORT"):
         load_engine("abacus", tmp_path)
 
 
 def test_an_option_that_the_engine_has_not_is_named_with_those_that_have_it(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="the llamacpp engine has no option bits; leave it out, or choose openvino"):
         load_engine("llamacpp", tmp_path, bits=8)
-    with pytest.raises(UsageError, match=r"the openvino engine has no option device; .* choose transformers"):
+    with pytest.raises(UsageError, match=r"the openvino engine has no option device; .* choose cuda or transformers"):
         load_engine("auto", tmp_path, device="cpu")
+
+
+def test_a_gpu_is_taken_where_there_is_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("copydesk.engines.choose.why_not_cuda", lambda: None)
+    assert choose(tmp_path) == "cuda"
+    assert choose(tmp_path / "model.gguf") == "llamacpp"
+    monkeypatch.setattr("copydesk.engines.choose.why_not_cuda", lambda: "there is none")
+    assert choose(tmp_path) == "openvino"
+
+
+def test_cuda_without_a_gpu_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("copydesk.engines.cuda.why_not", lambda: "no NVIDIA GPU was found")
+    with pytest.raises(EngineError, match="cannot run here: no NVIDIA GPU was found"):
+        load_engine("cuda", tmp_path)
 
 
 def test_without_the_extra_that_is_said_before_the_file_is_looked_for(

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
 from copydesk.engines.completions import Completions
+from copydesk.engines.cuda.device import why_not as why_not_cuda
 from copydesk.engines.options import NAMES, REMOTE, EngineOptions, given_options
 from copydesk.engines.protocol import Engine
 from copydesk.errors import ModelError, UsageError
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 def load_engine(engine: str, folder: Path, **options: Unpack[EngineOptions]) -> Engine:
     """The engine named `engine` over the model at `folder`, a folder or a `.gguf` file.
 
-    `auto` takes llama.cpp for GGUF and OpenVINO for everything else.
+    `auto` takes llama.cpp for GGUF, for everything else our CUDA engine where there is a GPU for it, or OpenVINO.
     Errors: `UsageError` for an unknown name, a senseless option or one that the engine has not, `EngineError` when the
     engine is not installed or cannot run the model, `ModelError` for the folder.
     """
@@ -35,6 +36,10 @@ def load_engine(engine: str, folder: Path, **options: Unpack[EngineOptions]) -> 
 
         check_installed()  # before the file: without the engine, no file would do
         return llamacpp.load(gguf_file(folder), **given)
+    if chosen == "cuda":
+        from copydesk.engines import cuda
+
+        return cuda.load(folder, **given)
     if chosen == "transformers":
         from copydesk.engines import transformers
 
@@ -61,7 +66,9 @@ def load_completions(engine: str, model: str | None, loop: Loop, **options: Unpa
 
 def choose(folder: Path) -> str:
     """The name of the engine that `auto` takes for the model at `folder`."""
-    return "llamacpp" if is_gguf(folder) else "openvino"
+    if is_gguf(folder):
+        return "llamacpp"
+    return "openvino" if why_not_cuda() else "cuda"
 
 
 def gguf_file(path: Path) -> Path:

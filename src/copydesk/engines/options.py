@@ -39,6 +39,8 @@ class EngineOptions(TypedDict, total=False):
     """Where weights go that fit on no device."""
     max_memory: Mapping[int | str, int | str] | None
     """At most so much on each device, as `{"cpu": "200MB", 0: "4GB"}`; the rest is offloaded."""
+    cache_bytes: int | None
+    """Memory of the GPU that the KV cache takes; by default 60 % of what is free, at most 24 GiB."""
     api_key: str | None
     """A server's key; by default what `COPYDESK_API_KEY` holds."""
     concurrency: int | None
@@ -51,6 +53,7 @@ REMOTE = "http://HOST:PORT"
 """Stands for every address of a server among the engines' names."""
 TAKEN = {
     "openvino": frozenset({"bits", "exact", "context_length", "threads"}),
+    "cuda": frozenset({"context_length", "dtype", "device", "cache_bytes"}),
     "llamacpp": frozenset({"context_length", "threads"}),
     "transformers": frozenset(
         {"context_length", "threads", "dtype", "device", "device_map", "offload_folder", "max_memory"}
@@ -77,7 +80,7 @@ def given_options(engine: str, options: EngineOptions) -> dict[str, Any]:
     timeout = given.get("timeout", 1)
     if not isinstance(timeout, int | float) or not 0 < timeout < math.inf:
         raise UsageError(f"timeout is a number of seconds above 0 or None, not {timeout!r}")
-    for name in ("context_length", "threads", "concurrency"):
+    for name in ("context_length", "threads", "concurrency", "cache_bytes"):
         if name in given and (type(given[name]) is not int or given[name] < 1):
             raise UsageError(f"{name} is a whole number from 1 up or None, not {given[name]!r}")
     return given

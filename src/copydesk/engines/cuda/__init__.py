@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from copydesk.engines.cuda.device import why_not
 from copydesk.errors import EngineError, UsageError
 
 if TYPE_CHECKING:
@@ -21,23 +22,6 @@ _MOST_BYTES = 24 * 2**30
 _TOKENS_AT_ONCE = 32768
 _PREPARED = 256
 """Forwards of one sequence up to so many tokens are recorded while loading."""
-
-
-def why_not() -> str | None:
-    """Why there is no usable GPU here; None if there is one."""
-    try:
-        import torch
-    except ImportError:
-        return "PyTorch is not installed: pip install 'copydesk[cuda]'"
-    if not torch.cuda.is_available():
-        return "PyTorch finds no CUDA device; check nvidia-smi, and that PyTorch is a CUDA build"
-    if torch.cuda.get_device_capability()[0] < 8:
-        return f"{torch.cuda.get_device_name()} does not multiply bfloat16; compute capability 8.0 is needed"
-    try:
-        import triton  # noqa: F401
-    except ImportError:
-        return "Triton is not installed: pip install 'copydesk[cuda]'"
-    return None
 
 
 def load(
@@ -61,7 +45,7 @@ def load(
         raise UsageError(f"dtype is {' or '.join(_TOLERANCES)} with the cuda engine, not {dtype!r}")
     on_gpu = device != "cpu"
     if on_gpu and (reason := why_not()) is not None:
-        raise EngineError(f"the cuda engine cannot run: {reason}", code="engine_unavailable")
+        raise EngineError(f"the cuda engine cannot run here: {reason}", code="engine_unavailable")
 
     import torch
 
