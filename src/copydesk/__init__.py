@@ -22,6 +22,7 @@ from copydesk.types import Answer, Constraint, Delta, Failure, Field, Reply, Spa
 if TYPE_CHECKING:
     from copydesk.loading import load
     from copydesk.model import Model
+    from copydesk.tasks.task import classification, extraction
 
 __version__ = "0.1.0"
 
@@ -45,6 +46,8 @@ __all__ = [
     "Usage",
     "UsageError",
     "__version__",
+    "classification",
+    "extraction",
     "load",
 ]
 
@@ -58,4 +61,8 @@ def __getattr__(name: str) -> object:
         from copydesk.loading import load
 
         return load
+    if name in ("classification", "extraction"):
+        from copydesk.tasks import task
+
+        return getattr(task, name)
     raise AttributeError(f"module 'copydesk' has no attribute {name!r}")

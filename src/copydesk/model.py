@@ -23,11 +23,11 @@ from copydesk.desk.reply_stream import ReplyStream
 from copydesk.desk.request import Request
 from copydesk.desk.source import check_kind
 from copydesk.errors import UsageError
-from copydesk.options import ChatOptions, CompletionOptions, Options
+from copydesk.options import ChatOptions, CompletionOptions, Options, RequestOptions
 from copydesk.stream import in_order
 from copydesk.tasks.builtin import ADDRESS, AGNEWS
 from copydesk.tasks.chat import chat_request, completion_request
-from copydesk.tasks.task import classification, extraction
+from copydesk.tasks.task import classification, extraction, prompted
 from copydesk.typed import typed_answer, typed_reply
 from copydesk.types import Answer, Failure, Json, Messages, Reply, Task
 
@@ -75,8 +75,8 @@ class Model:
         Without a schema it is the built-in address task. Errors: `TextError` (`empty_text`, `invalid_text`,
         `too_long`), `SchemaError`, `LengthError`, `AnswerError`, `EngineError`; `UsageError` for senseless options.
         """
-        task = self._extraction(schema)
-        return typed_answer(self._submit(task, text, options).result(), task)
+        task, asked = self._extraction(schema, options)
+        return typed_answer(self._submit(task, text, asked).result(), task)
 
     @overload
     async def aextract(self, text: str, schema: type[Record], **options: Unpack[Options]) -> Answer[Record]: ...
@@ -88,8 +88,8 @@ class Model:
         self, text: str, schema: type[BaseModel] | Json | Task | None = None, **options: Unpack[Options]
     ) -> Answer[Any]:
         """As `extract`, without blocking the event loop. Cancelling it cancels the answer."""
-        task = self._extraction(schema)
-        return typed_answer(await self._awaited(task, text, options), task)
+        task, asked = self._extraction(schema, options)
+        return typed_answer(await self._awaited(task, text, asked), task)
 
     @overload
     def extract_many(
@@ -123,22 +123,26 @@ class Model:
         of them, if that is no fewer than by default. A row that fails is a `Failure` in its place; a `Failure` among
         the texts stays where it is. A wrong schema or option, and a failing engine, raise.
         """
-        return self._many(texts, self._extraction(schema), in_flight, options)
+        task, asked = self._extraction(schema, options)
+        return self._many(texts, task, in_flight, asked)
 
     def classify(
         self, text: str, labels: Sequence[str] | Task | None = None, **options: Unpack[Options]
     ) -> Answer[str]:
         """The one of `labels` that fits the text best; `answer.labels` holds the probability of each.
 
-        Without labels it is the built-in news task. Errors as `extract`; `SchemaError` (`invalid_labels`).
+        Without labels it is the built-in news task. The value is None, and `answer.abstained` true, where the model is
+        less sure than `abstain_below` asks for. Errors as `extract`; `SchemaError` (`invalid_labels`).
         """
-        return self._submit(self._classification(labels), text, options).result()
+        task, asked = self._classification(labels, options)
+        return self._submit(task, text, asked).result()
 
     async def aclassify(
         self, text: str, labels: Sequence[str] | Task | None = None, **options: Unpack[Options]
     ) -> Answer[str]:
         """As `classify`, without blocking the event loop. Cancelling it cancels the answer."""
-        return await self._awaited(self._classification(labels), text, options)
+        task, asked = self._classification(labels, options)
+        return await self._awaited(task, text, asked)
 
     def classify_many(
         self,
@@ -149,7 +153,8 @@ class Model:
         **options: Unpack[Options],
     ) -> Iterator[Answer[str] | Failure]:
         """As `extract_many`, for labels."""
-        return self._many(texts, self._classification(labels), in_flight, options)
+        task, asked = self._classification(labels, options)
+        return self._many(texts, task, in_flight, asked)
 
     def chat(self, messages: Messages | str, **options: Unpack[ChatOptions]) -> Reply:
         """The next turn of a conversation; a text is a conversation's only user message.
@@ -201,24 +206,39 @@ class Model:
     ) -> None:
         self.close()
 
-    def _extraction(self, schema: type[BaseModel] | Json | Task | None) -> Task:
+    def _extraction(
+        self, schema: type[BaseModel] | Json | Task | None, options: Options
+    ) -> tuple[Task, RequestOptions]:
         task = ADDRESS if schema is None else schema if isinstance(schema, Task) else extraction(schema)
         if task.schema is None:
             raise UsageError(f"Task {task.name!r} is a classification; call classify.")
-        return self._announce(task)
+        return self._prompted(task, options)
 
-    def _classification(self, labels: Sequence[str] | Task | None) -> Task:
+    def _classification(self, labels: Sequence[str] | Task | None, options: Options) -> tuple[Task, RequestOptions]:
         task = AGNEWS if labels is None else labels if isinstance(labels, Task) else classification(labels)
         if not task.labels:
             raise UsageError(f"Task {task.name!r} is an extraction; call extract.")
-        return self._announce(task)
+        return self._prompted(task, options)
 
-    def _announce(self, task: Task) -> Task:
+    def _prompted(self, task: Task, options: Options) -> tuple[Task, RequestOptions]:
+        """The task worded and shown as asked, and the options that are the request's."""
+        rest: Options = {**options}
+        task = prompted(task, rest.pop("prompt", None), rest.pop("examples", ()))
+        self._announce(task)
+        return task, rest
+
+    def _announce(self, task: Task) -> None:
         self._check_open()
         with self._lock:
-            first = self._builtin and not task.builtin and not self._announced
+            first = self._builtin and not task.trained and not self._announced
             self._announced |= first
-        if first:
+        if first and task.builtin:
+            _log.warning(
+                "%s was trained with the short prompt and without examples: expect mistakes with others. They are for "
+                "general models: --model Qwen/Qwen3-0.6B, in Python copydesk.load('Qwen/Qwen3-0.6B').",
+                self.name,
+            )
+        elif first:
             _log.warning(
                 "%s was not trained for this %s: expect mistakes. It knows addresses (province, city, district, "
                 "specific_location, name, phone) and news (World, Sports, Business, Sci/Tech). For anything else load "
@@ -226,17 +246,16 @@ class Model:
                 self.name,
                 "schema" if task.schema else "label set",
             )
-        return task
 
     def _check_open(self) -> None:
         if self._closed:
             raise UsageError("The model is closed; load it again.")
 
-    def _submit(self, task: Task, text: str, options: Options) -> Future[Answer[Any]]:
+    def _submit(self, task: Task, text: str, options: RequestOptions) -> Future[Answer[Any]]:
         check_kind(text)
         return self._desk.submit(Request(task=task, text=text, **options))
 
-    async def _awaited(self, task: Task, text: str, options: Options) -> Answer[Any]:
+    async def _awaited(self, task: Task, text: str, options: RequestOptions) -> Answer[Any]:
         import asyncio  # 20 ms, which a command need not spend
 
         submit = partial(self._submit, task, text, options)
@@ -244,7 +263,7 @@ class Model:
         return await asyncio.wrap_future(await asyncio.to_thread(submit) if long else submit())
 
     def _many(
-        self, texts: Iterable[str | Failure], task: Task, in_flight: int, options: Options
+        self, texts: Iterable[str | Failure], task: Task, in_flight: int, options: RequestOptions
     ) -> Iterator[Answer[Any] | Failure]:
         if isinstance(texts, str | bytes | Mapping) or not isinstance(texts, Iterable):
             raise UsageError(

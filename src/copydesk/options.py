@@ -9,14 +9,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from copydesk.tasks.presets import PresetName
-from copydesk.types import Constraint, Json, Schema, Thinking
+from copydesk.types import Constraint, Json, PromptName, Schema, Thinking
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
 
-class Options(TypedDict, total=False):
-    """What `extract` and `classify` take."""
+class RequestOptions(TypedDict, total=False):
+    """How a text is answered."""
 
     temperature: float
     """0.0 (the default) takes the most probable answer; above it, answers are sampled with `seed`."""
@@ -30,6 +30,18 @@ class Options(TypedDict, total=False):
     """Default True. Draft an extraction before the model reads it: faster, and the answer is the same."""
     prediction: Any
     """Your own guess at an extraction, as a value or as JSON text: a draft that goes before others. Default none."""
+    abstain_below: float | None
+    """`classify` only: give no label (None) where the confidence of the best is below this. Default none."""
+
+
+class Options(RequestOptions, total=False):
+    """What `extract` and `classify` take."""
+
+    prompt: PromptName | None
+    """`short` or `guide`: the wording of the instruction. By default a task's own, which is `short`."""
+    examples: Sequence[tuple[str, Any]]
+    """Texts with their right answers, shown to the model before the text. They are checked with every call: make a task
+    of them (`copydesk.extraction`, `copydesk.classification`) where there are many calls. Default none."""
 
 
 class CompletionOptions(TypedDict, total=False):

@@ -16,7 +16,7 @@ from copydesk.crew.crew import Crew
 from copydesk.crew.worker import Call, call
 from copydesk.drafting.tagger.store import key
 from copydesk.errors import CopydeskError
-from copydesk.options import Options
+from copydesk.options import RequestOptions
 from copydesk.stream import ROW_ERRORS, failure, would_block
 from copydesk.typed import typed_answer
 from copydesk.types import Answer, Failure, Task
@@ -66,7 +66,7 @@ class LazyCrew:
         self,
         texts: Iterable[str | Failure],
         task: Task,
-        options: Options,
+        options: RequestOptions,
         in_flight: int,
         *,
         alone: Callable[[Iterable[str | Failure]], Iterator[Answer[Any] | Failure]],
@@ -114,7 +114,7 @@ class LazyCrew:
             self._ready.set()
 
 
-def _sendable(task: Task, options: Options) -> Call | None:
+def _sendable(task: Task, options: RequestOptions) -> Call | None:
     """What workers are asked: without the caller's own class, which need not exist there. None if it cannot be sent."""
     if options.get("prediction") is not None:
         return None

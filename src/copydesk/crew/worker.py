@@ -21,7 +21,7 @@ from copydesk.crew.setup import Setup
 from copydesk.desk.protocol import AnyDesk
 from copydesk.desk.request import Request
 from copydesk.errors import CopydeskError, EngineError
-from copydesk.options import Options
+from copydesk.options import RequestOptions
 from copydesk.stream import ROW_ERRORS, failure
 from copydesk.types import Answer, Failure, Task
 
@@ -34,7 +34,7 @@ Call = bytes
 """What is asked of each row of a stream: the same bytes with all of its chunks."""
 
 
-def call(task: Task, options: Options) -> Call:
+def call(task: Task, options: RequestOptions) -> Call:
     """What is asked of the rows. Errors: those of pickling."""
     return pickle.dumps((task, options))
 
@@ -143,7 +143,7 @@ class Worker:
 
 
 @lru_cache(maxsize=16)
-def _asked(asked: Call) -> tuple[Task, Options]:
+def _asked(asked: Call) -> tuple[Task, RequestOptions]:
     """The same task each time, for much is remembered by task."""
     task, options = pickle.loads(asked)
     return task, options
