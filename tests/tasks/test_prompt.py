@@ -75,7 +75,7 @@ def test_a_template_that_drops_examples_is_refused(tokenizer: Tokenizer, monkeyp
 
     monkeypatch.setattr(tokenizer, "render", first_and_last)
     render_prompt(Task("x", "Say"), tokenizer)
-    with pytest.raises(ModelError, match="examples as turns"):
+    with pytest.raises(ModelError, match="each message once"):
         render_prompt(Task("x", "Say", examples=(Example("one", "a"),)), tokenizer)
 
 
