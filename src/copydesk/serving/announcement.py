@@ -25,10 +25,12 @@ def announcement(url: str, model: str, key: str | None) -> str:
     else:
         shown, python = key, f'"{key}"'
         about = f"API key, made for this run and kept nowhere: {key}"
+    fragment = "" if key is None else f"#key={key}"
     imports = "import os\n\nfrom openai import OpenAI" if key is None else "from openai import OpenAI"
     return f"""\
-copydesk {__version__} serves {model} at {url} (a page to try it: {url}/)
+copydesk {__version__} serves {model} at {url}
 {about}
+A page to try it: {url}/{fragment}
 
 # curl
 curl {url}/v1/extract -H "Authorization: Bearer {shown}" -H "Content-Type: application/json" \\
