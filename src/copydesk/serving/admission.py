@@ -11,6 +11,7 @@ import math
 import time
 from collections import deque
 from dataclasses import dataclass
+from typing import Protocol
 
 _REMEMBERED = 64
 """Requests that left last: how fast they did is what the guess at a wait goes by."""
@@ -31,6 +32,26 @@ class QueueSettings:
     """Longest wait for a place."""
 
 
+class QueueTally(Protocol):
+    """Is told what becomes of a queue."""
+
+    def changed(self, running: int, waiting: int) -> None:
+        """So many requests are in progress, and so many wait."""
+
+    def waited(self, seconds: float) -> None:
+        """A request came in after so long."""
+
+
+class NoTally:
+    """Satisfies `QueueTally` for who does not count."""
+
+    def changed(self, running: int, waiting: int) -> None:
+        """Nothing."""
+
+    def waited(self, seconds: float) -> None:
+        """Nothing."""
+
+
 class SaturatedError(Exception):
     """There is no place, or none came free in time. `retry_after` in seconds."""
 
@@ -46,13 +67,16 @@ class Place:
     tokens: int
     granted: asyncio.Future[None]
     """Done once it is in progress."""
+    came: float
+    """`time.monotonic()`"""
 
 
 class Queue:
     """Belongs to one event loop."""
 
-    def __init__(self, settings: QueueSettings) -> None:
+    def __init__(self, settings: QueueSettings, tally: QueueTally | None = None) -> None:
         self._settings = settings
+        self._tally = tally or NoTally()
         self._waiting: deque[Place] = deque()
         self._left: deque[float] = deque(maxlen=_REMEMBERED)
         self.running = 0
@@ -66,9 +90,10 @@ class Queue:
 
     async def enter(self, tokens: int) -> Place:
         """A place, waited for if need be. Cancelling gives it up. Errors: `SaturatedError`."""
-        place = Place(tokens, asyncio.get_running_loop().create_future())
+        place = Place(tokens, asyncio.get_running_loop().create_future(), time.monotonic())
         if not self._waiting and self._fits(tokens):
             self._start(place)
+            self._tell()
             return place
         settings = self._settings
         too_many = self.waiting_tokens + tokens > settings.waiting_tokens
@@ -76,6 +101,7 @@ class Queue:
             raise SaturatedError("The server is busy and its queue is full; try again later.", self.retry_after())
         self._waiting.append(place)
         self.waiting_tokens += tokens
+        self._tell()
         try:
             await asyncio.wait((place.granted,), timeout=settings.wait_seconds)
         except asyncio.CancelledError:
@@ -94,6 +120,7 @@ class Queue:
         self.running_tokens -= place.tokens
         self._left.append(time.monotonic())
         self._grant()
+        self._tell()
 
     def retry_after(self) -> float:
         """When a place may be free, in seconds: as long as all that wait and one more take at the pace of late."""
@@ -113,6 +140,7 @@ class Queue:
         self.running += 1
         self.running_tokens += place.tokens
         place.granted.set_result(None)
+        self._tally.waited(time.monotonic() - place.came)
 
     def _grant(self) -> None:
         """Let in those that wait, as long as the first of them fits."""
@@ -128,3 +156,7 @@ class Queue:
             self._waiting.remove(place)
             self.waiting_tokens -= place.tokens
             self._grant()  # those behind it may be smaller
+            self._tell()
+
+    def _tell(self) -> None:
+        self._tally.changed(self.running, self.waiting)

@@ -6,11 +6,11 @@ Satisfies `Gate`. Counts nothing itself, and keeps no key.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Self
 
-from copydesk.serving.admission import Place, Queue, QueueSettings, SaturatedError
+from copydesk.serving.admission import Place, Queue, QueueSettings, QueueTally, SaturatedError
 from copydesk.serving.errors import ApiError
 from copydesk.serving.gate import Caller
 from copydesk.serving.keys import Key, Keyring
@@ -23,7 +23,15 @@ _UNCOUNTED_RETRY = 2.0
 class Entrance:
     """Belongs to one event loop."""
 
-    def __init__(self, keyring: Keyring, quotas: Quotas, queue: QueueSettings) -> None:
+    def __init__(
+        self,
+        keyring: Keyring,
+        quotas: Quotas,
+        queue: QueueSettings,
+        tally: Callable[[str], QueueTally | None] = lambda _: None,
+    ) -> None:
+        """`tally` gives what a model's queue tells its news to."""
+        self._tally = tally
         self._keyring = keyring
         self._quotas = quotas
         self._queue = queue
@@ -64,7 +72,9 @@ class Entrance:
                 code="quotas_unavailable",
                 retry_after=_UNCOUNTED_RETRY,
             ) from error
-        queue = self.queues.setdefault(model, Queue(self._queue))
+        if model not in self.queues:
+            self.queues[model] = Queue(self._queue, self._tally(model))
+        queue = self.queues[model]
         try:
             place = await queue.enter(tokens)
         except SaturatedError as error:

@@ -99,12 +99,15 @@ class _Window:
 class Quotas:
     """Counts what keys ask for. Belongs to one event loop."""
 
-    def __init__(self, settings: QuotaSettings) -> None:
-        """Errors: `UsageError` for a storage that is none, `EngineError` (`missing_extra`) without Redis's client."""
+    def __init__(self, settings: QuotaSettings, tell_up: Callable[[bool], None] = lambda _: None) -> None:
+        """`tell_up` is told whether the shared storage answers, when that changes.
+
+        Errors: `UsageError` for a storage that is none, `EngineError` (`missing_extra`) without Redis's client."""
         self._settings = settings
         self._local = SlidingWindowCounterRateLimiter(MemoryStorage())
         self._shared = None if settings.storage == MEMORY else SlidingWindowCounterRateLimiter(_redis(settings.storage))
         self._down_until = 0.0
+        self._tell_up = tell_up
         self.storage_up = True
         """Whether the shared storage answered when it was last asked."""
 
@@ -153,6 +156,7 @@ class Quotas:
             self._down_until = time.monotonic() + _ASK_AGAIN
         if up != self.storage_up:
             self.storage_up = up
+            self._tell_up(up)
             if up:
                 _log.warning("Quotas are counted in Redis again.")
             else:
