@@ -11,6 +11,9 @@ from copydesk.engines import cuda
 from copydesk.engines.openvino import engine as openvino_engine
 from copydesk.engines.openvino import load
 from copydesk.engines.protocol import Engine
+from copydesk.engines.sharing.client import EngineClient
+from copydesk.engines.sharing.facts import Facts
+from copydesk.engines.sharing.hosts import ThreadHost
 from copydesk.errors import EngineError
 from engines.random_folders import Shape, write_folder
 
@@ -22,7 +25,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(
-    scope="session", params=["openvino", "openvino without paged attention", "llamacpp", "cuda's twin", "transformers"]
+    scope="session",
+    params=[
+        "openvino",
+        "openvino without paged attention",
+        "openvino behind a server",
+        "llamacpp",
+        "cuda's twin",
+        "transformers",
+    ],
 )
 def any_engine(
     request: pytest.FixtureRequest, folder: Path, tmp_path_factory: pytest.TempPathFactory
@@ -37,10 +48,17 @@ def any_engine(
         engine = cuda.load(folder, device="cpu", dtype="float32")
     else:
         with pytest.MonkeyPatch.context() as patch:
-            if request.param != "openvino":
+            if request.param == "openvino without paged attention":
                 patch.setattr(openvino_engine, "check", refuse)
             engine = load(folder)
-    yield engine
+    if request.param == "openvino behind a server":
+        host = ThreadHost(engine, 1)
+        client = EngineClient(host.connections[0], Facts.of(engine))
+        yield client
+        client.close()
+        host.close()
+    else:
+        yield engine
     engine.close()
 
 
