@@ -18,6 +18,7 @@ from copydesk.types import Answer, Failure, Json, Task
 
 if TYPE_CHECKING:
     from copydesk.model import Model
+    from copydesk.options import RequestOptions
 
 Outcome = tuple[Gold, Answer[Any] | Failure]
 
@@ -32,14 +33,28 @@ class Report:
     """The text, what was expected and what came, for each wrong row."""
 
 
-def evaluate(model: Model, task: Task, gold: Sequence[Gold], *, seed: int = 0, in_flight: int = 1) -> Report:
+def evaluate(
+    model: Model,
+    task: Task,
+    gold: Sequence[Gold],
+    *,
+    seed: int = 0,
+    in_flight: int = 1,
+    abstain_below: float | None = None,
+) -> Report:
     """Answer every gold line and compare.
 
-    With one row in flight (the default) `p50_ms` and `p95_ms` are an idle desk's; with more, a busy one's. Errors: as
+    With one row in flight (the default) `p50_ms` and `p95_ms` are an idle desk's; with more, a busy one's. With
+    `abstain_below`, a row without a label is not right, and the rows with one have an accuracy of their own. Errors: as
     `Model.extract_many`.
     """
-    outcomes = list(zip(gold, _answers(model, task, gold, seed, in_flight), strict=True))
+    options: RequestOptions = {"seed": seed}
+    if abstain_below is not None:
+        options["abstain_below"] = abstain_below
+    outcomes = list(zip(gold, _answers(model, task, gold, in_flight, options), strict=True))
     shares = _labels(outcomes) if task.labels else _records(outcomes, task)
+    if abstain_below is not None:
+        shares |= _abstentions(outcomes)
     answers = [answer for _, answer in outcomes if isinstance(answer, Answer)]
     latencies = sorted(answer.ms for answer in answers)
     figures: Json = {name: round(share, 6) for name, share in shares.items()}
@@ -58,12 +73,12 @@ def evaluate(model: Model, task: Task, gold: Sequence[Gold], *, seed: int = 0, i
 
 
 def _answers(
-    model: Model, task: Task, gold: Sequence[Gold], seed: int, in_flight: int
+    model: Model, task: Task, gold: Sequence[Gold], in_flight: int, options: RequestOptions
 ) -> Iterator[Answer[Any] | Failure]:
     texts = (row.text for row in gold)
     if task.labels:
-        return model.classify_many(texts, task, in_flight=in_flight, seed=seed)
-    return model.extract_many(texts, task, in_flight=in_flight, seed=seed)
+        return model.classify_many(texts, task, in_flight=in_flight, **options)
+    return model.extract_many(texts, task, in_flight=in_flight, **options)
 
 
 def _records(outcomes: Sequence[Outcome], task: Task) -> dict[str, float]:
@@ -85,8 +100,17 @@ def _labels(outcomes: Sequence[Outcome]) -> dict[str, float]:
     return {
         "accuracy": _share([_right(gold, answer) for gold, answer in outcomes]),
         "f1_macro": sum(scores) / len(scores),
-        "valid": _share([label is not None for label in given]),
+        "valid": _share([isinstance(answer, Answer) for _, answer in outcomes]),
     }
+
+
+def _abstentions(outcomes: Sequence[Outcome]) -> dict[str, float]:
+    labelled = [_right(*outcome) for outcome in outcomes if not _abstained(outcome[1])]
+    return {"abstained": 1.0 - len(labelled) / len(outcomes), "accuracy_labelled": _share(labelled)}
+
+
+def _abstained(answer: Answer[Any] | Failure) -> bool:
+    return isinstance(answer, Answer) and answer.abstained
 
 
 def _right(gold: Gold, answer: Answer[Any] | Failure) -> bool:
@@ -102,7 +126,7 @@ def _confidences(outcomes: Sequence[Outcome]) -> tuple[list[float], list[bool]]:
     for gold, answer in outcomes:
         if not isinstance(answer, Answer):
             continue
-        if gold.label is not None and answer.confidence is not None:
+        if gold.label is not None and not answer.abstained and answer.confidence is not None:
             confidences.append(answer.confidence)
             right.append(_right(gold, answer))
         for name, hit in zip(gold.expected, _hits(gold, answer), strict=True):

@@ -32,25 +32,38 @@ def texts(arguments: argparse.Namespace) -> Iterable[str | Failure]:
 
 
 def extraction_task(arguments: argparse.Namespace) -> Task:
-    """The task of `--schema`; without one the built-in address task."""
+    """The task of `--schema`, without one the built-in address task, as `--prompt` and `--examples` have it asked."""
     from copydesk.tasks.builtin import ADDRESS
     from copydesk.tasks.task import extraction
 
     if arguments.schema is None:
-        return ADDRESS
+        return _prompted(ADDRESS, arguments)
     from copydesk import inputs
 
-    return extraction(inputs.schema(arguments.schema))
+    return _prompted(extraction(inputs.schema(arguments.schema)), arguments)
 
 
 def classification_task(arguments: argparse.Namespace) -> Task:
-    """The task of `--labels`; without them the built-in news task."""
+    """The task of `--labels`, without them the built-in news task, as `--prompt` and `--examples` have it asked."""
     from copydesk.tasks.builtin import AGNEWS
     from copydesk.tasks.task import classification
 
     if arguments.labels is None:
-        return AGNEWS
-    return classification([label.strip() for label in arguments.labels.split(",")])
+        return _prompted(AGNEWS, arguments)
+    return _prompted(classification([label.strip() for label in arguments.labels.split(",")]), arguments)
+
+
+def _prompted(task: Task, arguments: argparse.Namespace) -> Task:
+    """Errors: `UsageError` that names the line of the first example that is no answer of the task."""
+    from copydesk.tasks.task import prompted
+
+    name = arguments.examples
+    if name is None:
+        return prompted(task, arguments.prompt)
+    from copydesk.bench.gold import read_gold
+
+    examples = [(gold.text, gold.expected if gold.label is None else gold.label) for gold in read_gold(name, task)]
+    return prompted(task, arguments.prompt, examples, f"{name}: line {{}}".format)
 
 
 def load_model(arguments: argparse.Namespace) -> Model:

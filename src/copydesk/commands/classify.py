@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
 
 from copydesk.commands import options
 from copydesk.commands.answering import print_answers
 from copydesk.commands.arguments import classification_task
-from copydesk.types import Answer
+from copydesk.types import Answer, Failure
+
+if TYPE_CHECKING:
+    from copydesk.model import Model
+    from copydesk.options import Options
 
 
 def add(commands: options.Commands) -> None:
@@ -18,6 +23,8 @@ def add(commands: options.Commands) -> None:
     kind = command.add_mutually_exclusive_group()
     kind.add_argument("--task", choices=["agnews"], help="a built-in task (default: agnews)")
     options.add_labels(kind)
+    options.add_prompting(command)
+    options.add_abstaining(command)
     options.add_answering(command)
 
 
@@ -26,6 +33,13 @@ def run(arguments: argparse.Namespace) -> int:
     task = classification_task(arguments)
 
     def shown(answer: Answer[Any]) -> Any:
-        return answer.to_dict() if arguments.details else {"label": answer.value, "confidence": answer.confidence}
+        if arguments.details:
+            return answer.to_dict()
+        label = {"label": answer.value, "confidence": answer.confidence}
+        return label | {"abstained": True} if answer.abstained else label
 
-    return print_answers(arguments, lambda model, texts, options: model.classify_many(texts, task, **options), shown)
+    def many(model: Model, texts: Iterable[str | Failure], options: Options) -> Iterator[Answer[Any] | Failure]:
+        options["abstain_below"] = arguments.abstain_below
+        return model.classify_many(texts, task, **options)
+
+    return print_answers(arguments, many, shown)

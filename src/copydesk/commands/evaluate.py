@@ -19,6 +19,8 @@ def add(commands: options.Commands) -> None:
     kind.add_argument("--task", choices=["address", "agnews"], help="a built-in task")
     options.add_schema(kind)
     options.add_labels(kind)
+    options.add_prompting(command)
+    options.add_abstaining(command)
     command.add_argument("--errors", type=Path, metavar="OUT", help="write the rows that went wrong to this .jsonl")
     command.add_argument(
         "--parallel",
@@ -42,7 +44,14 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.errors:
         given.check_writable(arguments.errors)  # now rather than after all the rows
     with given.load_model(arguments) as model:
-        report = evaluate(model, task, gold, seed=arguments.seed, in_flight=arguments.parallel)
+        report = evaluate(
+            model,
+            task,
+            gold,
+            seed=arguments.seed,
+            in_flight=arguments.parallel,
+            abstain_below=arguments.abstain_below,
+        )
     output.put(report.figures)
     if arguments.errors:
         given.write_lines(arguments.errors, report.errors)

@@ -19,6 +19,7 @@ def add(commands: options.Commands) -> None:
     kind = command.add_mutually_exclusive_group()
     kind.add_argument("--task", choices=["address"], help="a built-in task (default: address)")
     options.add_schema(kind)
+    options.add_prompting(command)
     command.add_argument("--html", type=Path, metavar="OUT", help="write a page that shows where each value stands")
     options.add_answering(command)
 

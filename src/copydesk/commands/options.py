@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import TypeAlias, get_args
 
 from copydesk.engines.options import DTYPES, NAMES
+from copydesk.types import PromptName
 
+PROMPTS: tuple[PromptName, ...] = get_args(PromptName)
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 Group: TypeAlias = "argparse._MutuallyExclusiveGroup"
 Run = Callable[[argparse.Namespace], int]
@@ -21,7 +23,7 @@ def new_command(
 ) -> argparse.ArgumentParser:
     """A command that `run` carries out, with `--model` and, unless it needs none, `--engine` and its options."""
     command = commands.add_parser(name, help=does, description=f"{does[0].upper()}{does[1:]}.", allow_abbrev=False)
-    command.set_defaults(command=run, schema=None, labels=None, task=None, html=None)
+    command.set_defaults(command=run, schema=None, labels=None, task=None, html=None, prompt=None, examples=None)
     command.add_argument("--model", metavar="NAME", help="a folder or a hub id (default: the built-in copydesk-nano)")
     if engine:
         command.add_argument("--engine", default="auto", metavar="NAME", help=f"auto, {', '.join(NAMES)}")
@@ -52,6 +54,22 @@ def add_schema(group: Group) -> None:
 def add_labels(group: Group) -> None:
     """`--labels`."""
     group.add_argument("--labels", metavar="A,B,...", help="the labels to choose from")
+
+
+def add_prompting(command: argparse.ArgumentParser) -> None:
+    """`--prompt` and `--examples`."""
+    command.add_argument("--prompt", choices=PROMPTS, help="the wording of the instruction (default: short)")
+    command.add_argument("--examples", metavar="FILE", help="gold lines that are shown to the model before each text")
+
+
+def add_abstaining(command: argparse.ArgumentParser) -> None:
+    """`--abstain-below`."""
+    command.add_argument(
+        "--abstain-below",
+        type=probability,
+        metavar="P",
+        help="no label where the confidence is below P",
+    )
 
 
 def add_answering(command: argparse.ArgumentParser) -> None:
@@ -103,12 +121,24 @@ def seed(written: str) -> int:
     return number
 
 
+def probability(written: str) -> float:
+    """A number from 0 to 1."""
+    number = _number(written)
+    if not 0 <= number <= 1:
+        raise argparse.ArgumentTypeError("must lie between 0 and 1")
+    return number
+
+
 def temperature(written: str) -> float:
     """A number from 0 to 100."""
-    try:
-        number = float(written)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{written!r} is no number") from None
+    number = _number(written)
     if not 0 <= number <= 100:
         raise argparse.ArgumentTypeError("must lie between 0 and 100")
     return number
+
+
+def _number(written: str) -> float:
+    try:
+        return float(written)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{written!r} is no number") from None

@@ -12,7 +12,7 @@ from typing import get_args
 from copydesk.errors import UsageError
 from copydesk.tasks.builtin import address, agnews
 from copydesk.tasks.outline import listing, outline
-from copydesk.types import Json, PromptName, Schema, Task
+from copydesk.types import PromptName, Schema, Task
 
 PROMPTS: tuple[PromptName, ...] = get_args(PromptName)
 
@@ -90,11 +90,13 @@ def instruction(task: Task, prompt: PromptName) -> str:
 
 
 def _of_schema(task: Task, schema: Schema, prompt: PromptName) -> str:
-    names = list(schema.json.get("properties", {}))
-    if prompt == "short":
-        return address(names).instruction if task.builtin else _short_extraction(schema.json)
     if not task.builtin:
+        if prompt == "short":
+            return f"Extract from the text, output JSON: {outline(schema.json)}"
         return _EXTRACTION.format(fields=listing(schema.json), layout=outline(schema.json, noted=False))
+    names = list(schema.json["properties"])
+    if prompt == "short":
+        return address(names).instruction
     fields = "\n".join(f"- {name}：{_ADDRESS_FIELDS[name]}" for name in names)
     layout = "{" + ", ".join(f'"{name}": "..."' for name in names) + "}"
     return _ADDRESS.format(fields=fields, layout=layout)
@@ -106,7 +108,3 @@ def _of_labels(task: Task, prompt: PromptName) -> str:
     if task.builtin:
         return _NEWS.format(labels="\n".join(f"- {label}: {about}" for label, about in _NEWS_LABELS.items()))
     return _CLASSIFICATION.format(labels="\n".join(f"- {label}" for label in task.labels))
-
-
-def _short_extraction(schema: Json) -> str:
-    return f"Extract from the text, output JSON: {outline(schema)}"
