@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import threading
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
@@ -68,7 +69,9 @@ def silence() -> Iterator[None]:
         logging.set_verbosity(logging.CRITICAL)
         logging.disable_progress_bar()
         try:
-            yield
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                yield
         finally:
             logging.set_verbosity(level)
             if bars:

@@ -15,6 +15,7 @@ import accelerate
 import safetensors
 import torch
 import transformers
+from transformers.quantizers.auto import AUTO_QUANTIZATION_CONFIG_MAPPING
 
 from copydesk.engines.options import DTYPES
 from copydesk.engines.transformers.installed import silence
@@ -87,9 +88,18 @@ def open_model(folder: Path, dtype: str, placement: Placement) -> Loaded:
 
 def _config(folder: Path) -> Any:
     try:
-        return transformers.AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+        config = transformers.AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     except Exception as error:  # OSError, ValueError, and whatever a configuration's own class raises
         raise _unsupported(folder, error) from error
+    settings = getattr(config, "quantization_config", None)
+    method = settings.get("quant_method") if isinstance(settings, dict) else None
+    if settings is not None and method not in AUTO_QUANTIZATION_CONFIG_MAPPING:
+        # Transformers would take the codes for weights.
+        raise ModelError(
+            f"{folder}: Transformers knows no weights quantised with {method!r}; use the model's original folder",
+            code="model_unsupported",
+        )
+    return config
 
 
 def _loaded(folder: Path, config: Any, settings: Mapping[str, Any]) -> Any:
@@ -184,9 +194,20 @@ def _check_modules(model: Any, modules: Mapping[str, int | str]) -> None:
         if name not in known:
             some = ", ".join(name for name, _ in model.named_children())
             raise UsageError(f"device_map names {name!r}, which the model has not; its outermost modules are {some}")
-    for name, _ in model.named_parameters():
-        if not any(module == "" or name == module or name.startswith(f"{module}.") for module in modules):
+    places: dict[int, tuple[str, int | str]] = {}
+    for name, weight in model.named_parameters(remove_duplicate=False):
+        around = [module for module in modules if module == "" or f"{name}.".startswith(f"{module}.")]
+        if not around:
             raise UsageError(f"device_map says nothing of {name}; name it, or a module around it")
+        if len(around) > 1:
+            raise UsageError(f"device_map names {around[0]!r} and {around[1]!r}, one inside the other; name either")
+        place = modules[around[0]]
+        first, placed = places.setdefault(id(weight), (name, place))
+        if place != placed:
+            raise UsageError(
+                f"device_map puts {first} on {placed} and {name} on {place}, but they are one weight; put both in one "
+                "place"
+            )
 
 
 def _context_length(config: Any) -> int:

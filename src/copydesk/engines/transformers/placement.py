@@ -55,7 +55,7 @@ def place(
     folder = None if offload_folder is None else _writable(Path(offload_folder))
     limits = _limits(max_memory, cards)
     if device_map is None and not limits and folder is None:
-        return Placement(device=_device(device or "auto", cards))
+        return Placement(device=_device("auto" if device is None else device, cards))
     if device not in (None, "auto"):
         raise UsageError(
             f"give device ({device}), or device_map, max_memory and offload_folder, which place parts of the model on "
