@@ -17,8 +17,8 @@ from copydesk.engines.protocol import Scores
 Row = Callable[[], np.ndarray]
 """Gives the log-probabilities `[vocab_size]` of a position; costs something, so it is called only where needed."""
 
-
-_COLDEST = 1e-6
+COLDEST = 1e-6
+"""Temperatures below this take the most probable token: the noise could not change it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,20 +50,20 @@ class Choosing:
     """How tokens are chosen throughout an answer."""
 
     temperature: float = 0.0
-    """Below `_COLDEST` the most probable token is taken: the noise could not change it."""
     seed: int = 0
 
     def prefer(self, scores: Scores, row: Row, position: int) -> Preference:
         """The preference at `position`, counted in the answer's tokens."""
-        if self.temperature < _COLDEST:
+        if self.temperature < COLDEST:
             return Preference(Chosen(scores.argmax, scores.logprob), row, row)
         logprobs = row()
-        noisy = logprobs / np.float32(self.temperature) + self._noise(position, len(logprobs))
+        noisy = logprobs / np.float32(self.temperature) + noise(self.seed, position, len(logprobs))
         argmax = int(noisy.argmax())
         return Preference(Chosen(argmax, float(logprobs[argmax])), lambda: logprobs, lambda: noisy)
 
-    def _noise(self, position: int, size: int) -> np.ndarray:
-        """Gumbel noise `[size]`: the argmax of scores plus it is a sample from them."""
-        generator = np.random.Generator(np.random.Philox(key=np.array([self.seed, position], np.uint64)))
-        uniform = np.maximum(generator.random(size, dtype=np.float32), np.float32(1e-10))  # never log(0)
-        return -np.log(-np.log(uniform))
+
+def noise(seed: int, position: int, size: int) -> np.ndarray:
+    """Gumbel noise `[size]`: the argmax of scores plus it is a sample from them."""
+    generator = np.random.Generator(np.random.Philox(key=np.array([seed, position], np.uint64)))
+    uniform = np.maximum(generator.random(size, dtype=np.float32), np.float32(1e-10))  # never log(0)
+    return -np.log(-np.log(uniform))

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from copydesk.desk import source
 from copydesk.desk.calibration import UNCALIBRATED, Calibration
 from copydesk.desk.canonical import Canonical
+from copydesk.desk.chat.replies import Replies
 from copydesk.desk.chat_request import ChatRequest
 from copydesk.desk.closing import Closing
 from copydesk.desk.costs import Meter
@@ -35,7 +36,7 @@ from copydesk.desk.label_scores import LabelScores
 from copydesk.desk.prompt import Prompt
 from copydesk.desk.reply_stream import ReplySender, ReplyStream
 from copydesk.desk.request import Request
-from copydesk.desk.scheduler import Scheduler
+from copydesk.desk.scheduler import Job, Scheduler
 from copydesk.desk.schema.bounds import Bounds
 from copydesk.engines.protocol import Engine
 from copydesk.errors import CopydeskError, EngineError, LengthError, SchemaError, TextError, UsageError
@@ -82,11 +83,13 @@ class Desk:
         self._canonical = Canonical(tokenizer)
         self._closing = Closing(self._canonical, tokenizer.eos_token_ids[0], engine.vocab_size)
         self._grounder = Grounder(tokenizer, self._closing)
+        controller = drafting.controller if drafting else None
+        self._replies = Replies(engine, tokenizer, self._canonical, self._closing, controller)
         self._prompts: OrderedDict[Any, Prompt] = OrderedDict()
         self._compiled: OrderedDict[Any, Compiled] = OrderedDict()
         self._label_scores: OrderedDict[tuple[str, ...], LabelScores] = OrderedDict()
         self._preparing = threading.Lock()
-        self._inbox: queue.SimpleQueue[AnswerJob | LabelJob | None] = queue.SimpleQueue()
+        self._inbox: queue.SimpleQueue[Job[Any] | None] = queue.SimpleQueue()
         self._closed = False
         self._closing_engine = threading.Lock()
         self._engine_open = True
@@ -114,13 +117,8 @@ class Desk:
         """
         future: Future[Answer[Any]] = Future()
         try:
-            if os.getpid() != self._process:
-                raise UsageError("The model was loaded before this process was forked off; load it in each process.")
-            job = self._job(request, future)
-            with self._preparing:
-                if self._closed:
-                    raise UsageError("The desk is closed; load the model again.")
-                self._inbox.put(job)
+            self._check_process()
+            self._put(self._job(request, future))
         except CopydeskError as error:
             future.set_exception(error)
         return future
@@ -128,8 +126,13 @@ class Desk:
     def submit_chat(self, request: ChatRequest) -> ReplyStream:
         """The reply to come. Cancelling or dropping it stops the work. Errors, raised by the stream: as `submit`."""
         sender = ReplySender()
-        sender.fail(EngineError("This engine does not chat yet.", code="engine_unavailable"))
-        return ReplyStream(sender)
+        stream = ReplyStream(sender)
+        try:
+            self._check_process()
+            self._put(self._replies.job(request, sender))
+        except CopydeskError as error:
+            sender.fail(error)
+        return stream
 
     def close(self) -> None:
         """Stop, and free the engine. Answers in progress fail; calling it again does nothing."""
@@ -142,6 +145,16 @@ class Desk:
             if self._engine_open:
                 self._engine_open = False
                 self._engine.close()
+
+    def _check_process(self) -> None:
+        if os.getpid() != self._process:
+            raise UsageError("The model was loaded before this process was forked off; load it in each process.")
+
+    def _put(self, job: Job[Any]) -> None:
+        with self._preparing:
+            if self._closed:
+                raise UsageError("The desk is closed; load the model again.")
+            self._inbox.put(job)
 
     def _work(self) -> None:
         scheduler = Scheduler(self._engine, took=self._meter())
@@ -299,9 +312,7 @@ class Desk:
         return grammar, self._closing.shortest(grammar.start())
 
 
-def _stop(
-    inbox: queue.SimpleQueue[AnswerJob | LabelJob | None], thread: threading.Thread, drafting: Drafting | None
-) -> None:
+def _stop(inbox: queue.SimpleQueue[Job[Any] | None], thread: threading.Thread, drafting: Drafting | None) -> None:
     """End a desk's thread, and what learns beside it."""
     inbox.put(None)
     thread.join()
@@ -309,7 +320,7 @@ def _stop(
         drafting.close()
 
 
-def _next(inbox: queue.SimpleQueue[AnswerJob | LabelJob | None]) -> AnswerJob | LabelJob | None:
+def _next(inbox: queue.SimpleQueue[Job[Any] | None]) -> Job[Any] | None:
     """What waits next; None if nothing does."""
     with suppress(queue.Empty):
         return inbox.get_nowait()

@@ -1,6 +1,7 @@
-"""JSON answers held to a schema by llguidance, in one layout: one line, `", "` and `": "`, the short escapes.
+"""Answers held to a JSON schema or to a regular expression by llguidance.
 
-Knows nothing of models or of how a token is chosen.
+JSON has one layout: one line, `", "` and `": "`, the short escapes. Knows nothing of models or of how a token is
+chosen.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ _LAYOUT: JsonCompileOptions = {
     # Without `u`: with it, `\u000a` would be legal where `\n` is meant.
     "json_allowed_escapes": 'nrbtf\\"',
 }
+_PATTERN_ERROR = "invalid regex "
 
 
 class Grammar:
@@ -34,7 +36,27 @@ class Grammar:
 
     def __init__(self, schema: Json, bounds: Bounds, tokenizer: LLTokenizer, canonical: Canonical) -> None:
         """Errors: `SchemaError` as `prepare`, also for a schema that is too large."""
-        grammar = LLMatcher.grammar_from_json_schema(prepare(schema, bounds), overrides=_LAYOUT)
+        self._compile(
+            LLMatcher.grammar_from_json_schema(prepare(schema, bounds), overrides=_LAYOUT), tokenizer, canonical
+        )
+
+    @classmethod
+    def of_any_object(cls, tokenizer: LLTokenizer, canonical: Canonical) -> Self:
+        """Any JSON object, its strings and nesting without bounds."""
+        return cls._of(LLMatcher.grammar_from_json_schema({"type": "object"}, overrides=_LAYOUT), tokenizer, canonical)
+
+    @classmethod
+    def of_pattern(cls, pattern: str, tokenizer: LLTokenizer, canonical: Canonical) -> Self:
+        """All texts that a regular expression matches from end to end. Errors: `SchemaError` for one that is none."""
+        return cls._of(LLMatcher.grammar_from_regex(pattern), tokenizer, canonical)
+
+    @classmethod
+    def _of(cls, grammar: str, tokenizer: LLTokenizer, canonical: Canonical) -> Self:
+        made = cls.__new__(cls)
+        made._compile(grammar, tokenizer, canonical)
+        return made
+
+    def _compile(self, grammar: str, tokenizer: LLTokenizer, canonical: Canonical) -> None:
         self._matcher = LLMatcher(tokenizer, grammar, log_level=0)
         self._canonical = canonical
         if self._matcher.is_error():
@@ -46,7 +68,7 @@ class Grammar:
 
 
 class JsonState:
-    """A legal beginning of a JSON answer. Satisfies `State`."""
+    """A legal beginning of a JSON answer, or of one that a pattern matches. Satisfies `State`."""
 
     listed: tuple[int, ...] = ()
 
@@ -117,6 +139,14 @@ class JsonState:
 
 def _refusal(matcher: LLMatcher) -> SchemaError:
     reason = (matcher.get_error().splitlines() or ["it leads into a dead end"])[0]
+    if _PATTERN_ERROR in reason:
+        pattern = reason.partition(_PATTERN_ERROR)[2]
+        detail = matcher.get_error().partition("\nerror: ")[2].partition("\n")[0]
+        return SchemaError(
+            f"The regular expression {pattern.removesuffix(' (in regex): regex parse error:')} is not "
+            f"supported: {detail or reason}.",
+            code="invalid_schema",
+        )
     if reason.startswith("Unsatisfiable"):
         return SchemaError(f"Nothing satisfies the schema. {reason}.", code="invalid_schema")
     return SchemaError(f"The schema as a whole is not supported: {reason}. Simplify it.")

@@ -150,7 +150,7 @@ class Scheduler:
                     self._engine.release(read.sequence)
         for (live, asked), scores in zip(turns, results, strict=True):
             self._take_in(live, asked, scores)
-        if self._took:
+        if self._took and not any(map(_decoded, results)):
             tokens, scored = sum(len(read.tokens) for read in reads), sum(len(read.wanted) for read in reads)
             self._took(tokens, scored, time.perf_counter() - started)
 
@@ -233,7 +233,7 @@ class Scheduler:
 
     def _take_in(self, live: _Live, asked: Read | Branch, scores: list[Scores]) -> None:
         """Take note of what was read for an answer, and let it go on once all is there that it asked for."""
-        live.passes += 1
+        live.passes += 1 + _decoded(scores)
         if asked is not live.unread[0]:
             live.unread[0] = _rest(live.unread[0], len(asked.tokens))
             return
@@ -296,6 +296,11 @@ def _rest(asked: Read | Branch, count: int) -> Read | Branch:
     """What is left of a read after `count` tokens, none of them scored."""
     wanted = tuple(replace(wanted, position=wanted.position - count) for wanted in asked.wanted)
     return replace(asked, tokens=asked.tokens[count:], wanted=wanted)
+
+
+def _decoded(scores: Sequence[Scores]) -> int:
+    """How many tokens the engine went on by itself, each in a pass of its own."""
+    return len(scores[-1].ahead) if scores else 0
 
 
 def _engine_error(error: Exception) -> Exception:

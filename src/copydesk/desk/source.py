@@ -13,6 +13,7 @@ from copydesk.errors import TextError
 if TYPE_CHECKING:
     from copydesk.models.tokenizer import Tokenizer
 
+_WORD_END = re.compile(r"[ \t,，]+")
 _SENTENCE_END = re.compile(r"[。！？!?…；;]+[”’\"'）)」』]*|\.(?=\s)|\n")
 
 
@@ -51,6 +52,23 @@ def cut(text: str, tokens: list[int], most: int, tokenizer: Tokenizer) -> tuple[
             return kept, kept_tokens
         if not ends:
             beginning = beginning[:-1]
+
+
+def cut_beginning(text: str, tokens: list[int], most: int, tokenizer: Tokenizer) -> tuple[str, list[int]]:
+    """The longest end of `text` of at most `most` tokens that follows a sentence end, and its tokens.
+
+    Where there is no sentence end it follows a word's, or begins wherever the tokens do. `tokens` are those of the
+    whole text.
+    """
+    ending = b"".join(map(tokenizer.token_bytes, tokens[len(tokens) - most :])).decode(errors="ignore")
+    ends = [match.end() for match in _SENTENCE_END.finditer(ending) if ending[match.end() :].strip()]
+    starts = [*ends, *(match.end() for match in _WORD_END.finditer(ending) if match.end() > (ends or [0])[-1])]
+    for start in [*starts, *range(1, len(ending))]:
+        kept = ending[start:].lstrip()
+        kept_tokens = tokenizer.encode(kept)
+        if len(kept_tokens) <= most and kept:
+            return kept, kept_tokens
+    return "", []
 
 
 def shortened(text: str, most: int) -> str:

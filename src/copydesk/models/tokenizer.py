@@ -126,6 +126,14 @@ class Tokenizer:
             )
         return tuple(dict.fromkeys(ids))
 
+    @cached_property
+    def beginning(self) -> tuple[int, ...]:
+        """Control tokens that the folder's own tokenizer puts before a text that stands by itself, if any."""
+        encoding = self._tokenizer.encode("a", add_special_tokens=True)
+        ids: list[int] = encoding.ids
+        count = next((place for place, special in enumerate(encoding.special_tokens_mask) if not special), 0)
+        return tuple(ids[:count])
+
     def render(self, messages: Messages, *, thinking: bool = False, add_generation_prompt: bool = True) -> str:
         """The folder's chat template filled with `messages` (each with `role` and `content`).
 
