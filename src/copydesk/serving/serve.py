@@ -38,11 +38,18 @@ def serve(settings: Settings) -> int:
     Errors: `CopydeskError` for a port that cannot be had or a model that cannot be loaded, `UsageError`.
     """
     listener = bound_socket(settings.host, settings.port)
+    try:
+        return serve_on(listener, settings)
+    finally:
+        listener.close()
+
+
+def serve_on(listener: socket, settings: Settings) -> int:
+    """As `serve`, on a socket that is bound."""
     drain, log = Drain(), Log()
     try:
         return run(partial(_application, settings, listener, drain, log), settings.limits, listener, drain)
     finally:
-        listener.close()
         log.close()
 
 
