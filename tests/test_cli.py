@@ -110,6 +110,17 @@ class TestExtract:
             _, (line,), _ = run("extract", "--schema", "colours_of_a_test:Colour", TEXT)
         assert line["colour"] in {"red", "green"}
 
+    def test_takes_examples_that_satisfy_the_schema(self, run: Run, choice: str, tmp_path: Path) -> None:
+        gold = tmp_path / "gold.jsonl"
+        gold.write_text('{"text": "an A", "expected": {"kind": "a"}}\n')
+        options = ("--schema", choice, "--examples", str(gold))
+        assert run("extract", *options, TEXT)[1][0]["kind"] in {"a", "b"}
+        gold.write_text('{"text": "an A", "expected": {"kind": "a"}}\n{"text": "a C", "expected": {"kind": "c"}}\n')
+        code, lines, err = run("extract", *options, TEXT)
+        assert (code, lines) == (2, [])
+        assert "gold.jsonl: line 2: " in only_line(err)
+        assert "kind: 'c' is not one of" in err
+
     def test_seeds_and_temperature_count(self, run: Run) -> None:
         def sample(seed: int) -> Any:
             return run("extract", "--temperature", "1.5", "--seed", str(seed), TEXT)[1]
@@ -141,6 +152,32 @@ class TestClassify:
         _, (line,), _ = run("classify", "--labels", "praise, complaint", "--details", TEXT)
         assert set(line["labels"]) == {"praise", "complaint"}
         assert line["value"] in line["labels"]
+
+    def test_gives_no_label_where_the_model_is_unsure(self, run: Run) -> None:
+        code, (line,), err = run("classify", "--abstain-below", "1", "Stocks close higher")
+        assert (code, err) == (0, "")
+        assert (line["label"], line["abstained"]) == (None, True)
+        _, (line,), _ = run("classify", "--abstain-below", "1", "--details", "Stocks close higher")
+        assert (line["value"], line["abstained"]) == (None, True)
+        assert set(line["labels"]) == set(AGNEWS_LABELS)
+        assert 0 <= line["label_mass"] <= 1
+        _, (line,), _ = run("classify", "--abstain-below", "0", "Stocks close higher")
+        assert line["label"] in AGNEWS_LABELS
+        assert "abstained" not in line
+
+    def test_takes_another_prompt_and_examples(self, run: Run, tmp_path: Path) -> None:
+        gold = tmp_path / "gold.jsonl"
+        gold.write_text('{"text": "Stocks fall", "label": "b"}\n{"text": "A goal", "label": 1}\n')
+        plain, guide, shown = (
+            run("classify", "--labels", "a,b", "--details", *options, TEXT)[1][0]["usage"]["prompt_tokens"]
+            for options in ([], ["--prompt", "guide"], ["--examples", str(gold)])
+        )
+        assert guide > plain + 100
+        assert plain < shown < guide
+        gold.write_text('{"text": "Stocks fall", "label": "Business"}\n{"text": "A goal", "label": "Goal"}\n')
+        code, lines, err = run("classify", "--examples", str(gold), "text")
+        assert (code, lines) == (2, [])
+        assert "line 2 is labelled 'Goal'" in only_line(err)
 
     def test_labels_that_are_no_choice_are_wrong_usage(self, run: Run) -> None:
         code, lines, err = run("classify", "--labels", "one", TEXT)

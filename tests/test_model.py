@@ -102,6 +102,52 @@ def test_labels_of_ones_own(model: Model) -> None:
     assert model.classify(TEXT, ["yes", "no", "maybe"]).value in {"yes", "no", "maybe"}
 
 
+def test_labels_may_be_left_out_where_the_model_is_unsure(model: Model) -> None:
+    answer = model.classify(TEXT, ["praise", "complaint"], abstain_below=1.0)
+    assert (answer.value, answer.abstained) == (None, True)
+    assert answer.labels == model.classify(TEXT, ["praise", "complaint"]).labels
+    (row,) = model.classify_many([TEXT], ["praise", "complaint"], abstain_below=1.0)
+    assert isinstance(row, Answer)
+    assert row.abstained
+    assert asyncio.run(model.aclassify(TEXT, abstain_below=1.0)).abstained
+
+
+def test_another_prompt_and_examples_make_another_task(model: Model) -> None:
+    plain = model.classify(TEXT, ["praise", "complaint"])
+    guide = model.classify(TEXT, ["praise", "complaint"], prompt="guide")
+    assert guide.usage.prompt_tokens > plain.usage.prompt_tokens
+    shown = model.classify(TEXT, ["praise", "complaint"], examples=[("good", "praise")])
+    assert guide.usage.prompt_tokens > shown.usage.prompt_tokens > plain.usage.prompt_tokens
+    task = copydesk.classification(["praise", "complaint"], examples=[("good", "praise")])
+    assert model.classify(TEXT, task).labels == shown.labels
+    assert model.classify(TEXT, task).usage.cached_tokens > plain.usage.prompt_tokens - 20
+    circle = Shape(kind="circle", side=1)
+    shape = model.extract(TEXT, Shape, examples=[("round", circle)])
+    task = copydesk.extraction(Shape, examples=[("round", circle)])
+    assert shape.value == model.extract(TEXT, task).value
+    assert isinstance(shape.value, Shape)
+    with pytest.raises(LengthError, match=r"The instruction \(\d+ tokens\)"):  # too much for so small a context
+        model.extract(TEXT, Shape, prompt="guide")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"prompt": "long"}, "short or guide"),
+        ({"examples": [("text", {"kind": "c"})]}, "Example 1: its answer does not satisfy the schema"),
+        ({"examples": "text"}, "Examples are a list"),
+        ({"abstain_below": 0.5}, "for classifications"),
+    ],
+)
+def test_prompts_and_examples_that_make_no_sense_are_refused_before_anything_runs(
+    model: Model, options: Any, words: str
+) -> None:
+    with pytest.raises(UsageError, match=words):
+        model.extract(TEXT, CHOICE, **options)
+    with pytest.raises(UsageError, match=words):
+        model.extract_many(iter([TEXT]), CHOICE, **options)
+
+
 def test_many_rows_equal_one_by_one_and_keep_order(model: Model) -> None:
     texts = [f"{TEXT}{number}" for number in range(9)]
     many = list(model.extract_many(texts, Shape, in_flight=4))

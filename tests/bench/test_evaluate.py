@@ -30,9 +30,10 @@ class Written:
         self.in_flight: list[int] = []
 
     def extract_many(
-        self, texts: Iterable[str], task: Task, *, in_flight: int, seed: int
+        self, texts: Iterable[str], task: Task, *, in_flight: int, seed: int, abstain_below: float | None = None
     ) -> Iterator[Answer[Any] | Failure]:
         self.in_flight.append(in_flight)
+        self.abstain_below = abstain_below
         return map(self._answer, texts)
 
     classify_many = extract_many
@@ -44,7 +45,19 @@ class Written:
         labels = {value: 1.0} if isinstance(value, str) else {}
         fields = {name: Field((), "inferred", 0.9) for name in value} if isinstance(value, dict) else {}
         return Answer(
-            value, fields, 0.8, True, None, None, 3, self.name, self.engine, Usage(1, 0, 1), ms, labels=labels
+            value,
+            fields,
+            0.8,
+            True,
+            None,
+            None,
+            3,
+            self.name,
+            self.engine,
+            Usage(1, 0, 1),
+            ms,
+            labels=labels,
+            abstained=value is None,
         )
 
 
@@ -126,3 +139,17 @@ def test_rows_go_one_by_one_unless_asked_otherwise() -> None:
     evaluate(cast("Model", written), TASK, gold)
     evaluate(cast("Model", written), TASK, gold, in_flight=9)
     assert written.in_flight == [1, 9]
+
+
+def test_abstentions_are_counted_apart() -> None:
+    gold = [Gold(text, {}, label) for text, label in zip("abcd", ("World", "World", "Sports", "Sports"), strict=True)]
+    book = {"a": ("World", 1.0), "b": (None, 1.0), "c": ("World", 1.0), "d": ("Sports", 1.0)}
+    asked = Written(book)
+    figures = evaluate(cast("Model", asked), AGNEWS, gold, abstain_below=0.5).figures
+    assert asked.abstain_below == 0.5
+    assert figures["abstained"] == 0.25
+    assert figures["accuracy"] == 0.5
+    assert figures["accuracy_labelled"] == round(2 / 3, 6)
+    assert figures["valid"] == 1.0
+    assert figures["calibration_error"] == round(0.8 - 2 / 3, 6)
+    assert "abstained" not in evaluate(cast("Model", asked), AGNEWS, gold).figures

@@ -18,6 +18,7 @@ from copydesk.commands.arguments import engine_options
         (options.count, "1", 1),
         (options.seed, "0", 0),
         (options.temperature, "0.7", 0.7),
+        (options.probability, "1", 1.0),
     ],
 )
 def test_values_are_read(kind: Callable[[str], float], written: str, value: float) -> None:
@@ -33,6 +34,9 @@ def test_values_are_read(kind: Callable[[str], float], written: str, value: floa
         (options.temperature, "nan"),
         (options.temperature, "-0.1"),
         (options.temperature, "warm"),
+        (options.probability, "nan"),
+        (options.probability, "1.1"),
+        (options.probability, "often"),
     ],
 )
 def test_senseless_values_are_refused(kind: Callable[[str], float], written: str) -> None:
