@@ -13,7 +13,9 @@ from copydesk.commands.exits import DONE
 def add(commands: options.Commands) -> None:
     """Register the command and the benches below it."""
     bench = commands.add_parser("bench", help="measure beside other engines", allow_abbrev=False)
-    _add_drafts(bench.add_subparsers(required=True, metavar="WHAT"))
+    benches = bench.add_subparsers(required=True, metavar="WHAT")
+    _add_drafts(benches)
+    _add_gpu(benches)
 
 
 def _add_drafts(benches: options.Commands) -> None:
@@ -26,6 +28,39 @@ def _add_drafts(benches: options.Commands) -> None:
     bench.add_argument("--out", type=Path, metavar="FILE", help="page for the table (default: docs/benchmarks.md)")
     bench.add_argument("--quick", action="store_true", help="once and with few lines, to rehearse; no default page")
     options.add_seed(bench)
+
+
+def _add_gpu(benches: options.Commands) -> None:
+    does = "print what our CUDA engine reaches, beside vLLM on the same GPU"
+    bench = benches.add_parser("gpu", help=does, description=f"{does[0].upper()}{does[1:]}.", allow_abbrev=False)
+    bench.set_defaults(command=_run_gpu)
+    bench.add_argument("--model", type=Path, required=True, metavar="DIR", help="a model in Qwen3-0.6B's shape")
+    bench.add_argument("--addresses", required=True, metavar="FILE", help="texts with an address each")
+    bench.add_argument("--news", required=True, metavar="FILE", help="texts of news")
+    bench.add_argument("--vllm", metavar="PATH", help="where Python finds vLLM (default: ours alone)")
+    bench.add_argument("--vllm-options", default="{}", metavar="JSON", help="more settings for vLLM's LLM")
+    bench.add_argument("--workers", type=options.count, metavar="N", help="worker processes (default: as load has it)")
+    bench.add_argument("--out", type=Path, metavar="FILE", help="page for the table (default: none)")
+    bench.add_argument("--quick", action="store_true", help="once and with few texts, to rehearse")
+
+
+def _run_gpu(arguments: argparse.Namespace) -> int:
+    import json
+
+    from copydesk import inputs
+    from copydesk.bench.gpu import QUICK, Bench, Sizes
+
+    bench = Bench(
+        model=arguments.model,
+        addresses=[text for text in inputs.texts(arguments.addresses) if isinstance(text, str)],
+        news=[text for text in inputs.texts(arguments.news) if isinstance(text, str)],
+        vllm_path=arguments.vllm,
+        vllm_options=json.loads(arguments.vllm_options),
+        workers=arguments.workers,
+        sizes=QUICK if arguments.quick else Sizes(),
+    )
+    output.put(bench.run(arguments.out))
+    return DONE
 
 
 def _run_drafts(arguments: argparse.Namespace) -> int:
