@@ -246,12 +246,13 @@ async def test_what_breaks_says_nothing_of_the_callers_text(caplog: pytest.LogCa
         assert "_feel" in caplog.text
 
 
-async def test_at_the_start_a_model_must_be_there_or_is_waited_for() -> None:
+async def test_at_the_start_a_model_must_be_there_or_is_waited_for(caplog: pytest.LogCaptureFixture) -> None:
     with pytest.raises(ModelError):
         async with running("missing", must=True):
             pytest.fail("started")
     async with running("missing") as (replica, _, _):
-        assert "cannot be loaded: there is no such folder" in (replica.fault or "")
+        assert replica.fault == "cannot be loaded"
+        assert "cannot be loaded: there is no such folder" in caplog.text
         with pytest.raises(EngineError, match="cannot be loaded"):
             await extract(replica)
         assert await replica.prove() is not None

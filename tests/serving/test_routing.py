@@ -38,7 +38,7 @@ async def route(
         replica = Replica(str(number), model.load, News(), health, BreakerSettings())
         await replica.start(must=True)
         judging = JudgingSettings(least_calls=10**6)
-        made.append(Version(f"name/{number}", weight, [replica], Marks(), judging, BreakerSettings()))
+        made.append(Version("name", str(number), weight, [replica], Marks(), judging, BreakerSettings()))
     yield ModelRouter([Route("name", made, settings or RouteSettings(), seed=1)]), models, made
     for version in made:
         await version.replicas[0].close()

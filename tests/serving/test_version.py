@@ -37,7 +37,7 @@ async def versions(*sizes: int) -> AsyncIterator[tuple[list[Version], list[list[
             await replica.start(must=True)
         marks.append(Marks())
         judging = JudgingSettings(least_calls=10, slow_seconds=0.01)
-        made.append(Version(str(number), 1.0, replicas, marks[-1], judging, SHORT))
+        made.append(Version("name", str(number), 1.0, replicas, marks[-1], judging, SHORT))
         models.append(fakes)
     for one in made:
         one.others = [other for other in made if other is not one]

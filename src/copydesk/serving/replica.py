@@ -24,6 +24,7 @@ Result = TypeVar("Result")
 _BETWEEN_CANARIES = 0.2
 """Seconds at least, however many calls fail."""
 _LONGEST_PAUSE = 60.0
+_FIRST_WAIT = 5.0
 _log = logging.getLogger("copydesk.serving")
 
 
@@ -86,8 +87,10 @@ class Replica:
         self._health = health
         self._life: Life | None = None
         self._failed = 0
+        self._told = ""
         self._wake = asyncio.Event()
         self._checked = asyncio.Event()
+        self._tried = asyncio.Event()
         self._watching: asyncio.Task[None] | None = None
 
     @property
@@ -108,15 +111,16 @@ class Replica:
     async def start(self, *, must: bool) -> None:
         """Load the model and watch it from then on.
 
-        Errors: what keeps it from being loaded, if it `must` be; otherwise that is tried again and again.
+        Errors: what keeps it from being loaded, if it `must` be. Otherwise that is tried again and again, and waited
+        for only a moment.
         """
-        try:
+        if must:
             self._begin(await self._born())
-        except Exception as error:
-            if must:
-                raise
-            self._say_unwell(f"cannot be loaded: {_words(error)}")
         self._watching = asyncio.create_task(self._watch())
+        if not must:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_FIRST_WAIT):
+                    await self._tried.wait()
 
     async def close(self) -> None:
         """Let the model go; calls in progress fail."""
@@ -212,9 +216,11 @@ class Replica:
                 while self.hopeless:
                     await asyncio.sleep(self._health.every_seconds)
                 self._begin(await self._born())
+                self._tried.set()
                 pause = self._health.reload_seconds
             except Exception as error:
-                self._say_unwell(f"cannot be loaded: {_words(error)}")
+                self._say_unwell("cannot be loaded", error)
+                self._tried.set()
                 await asyncio.sleep(pause)
                 pause = min(2 * pause, _LONGEST_PAUSE)
 
@@ -244,12 +250,12 @@ class Replica:
                     async with asyncio.timeout(self._health.every_seconds):
                         await self._wake.wait()
             self._wake.clear()
-            frozen, why = await self._check(life)
-            strikes = strikes + 1 if why else 0
-            if why is None:
-                self._say_well()
-            else:
-                self._say_unwell(why)
+            try:
+                frozen = await self._check(life)
+            except Exception as error:
+                frozen = False
+                self._say_unwell("failed a canary", error)
+            strikes = strikes + 1 if self.fault else 0
             self._tell_checked()
             if frozen or strikes >= self._health.strikes:
                 break
@@ -257,33 +263,31 @@ class Replica:
         if not frozen:
             await asyncio.wait((closing,), timeout=self._health.frozen_seconds)
 
-    async def _check(self, life: Life) -> tuple[bool, str | None]:
-        """Whether the model is frozen for good, and what is wrong with it (None if nothing is)."""
+    async def _check(self, life: Life) -> bool:
+        """Ask a canary and say how well the model is; returns whether it is frozen for good. Errors: the canary's."""
         health, progress = self._health, life.progress
         asking = asyncio.ensure_future(ask(life.backend))
         try:
             await asyncio.wait((asking,), timeout=health.deadline_seconds)
             if not asking.done():
                 if life.progress != progress:
-                    return False, None
-                why = f"gave no answer to a canary in {health.deadline_seconds:g} s"
-                self._say_unwell(why)
+                    return False
+                self._say_unwell(f"gave no answer to a canary in {health.deadline_seconds:g} s")
                 self._tell_checked()
-                life.interrupt(f"The model {why}.")
+                life.interrupt(f"The model {self.fault}.")
                 await asyncio.wait((asking,), timeout=health.frozen_seconds)
                 if not asking.done():
-                    return True, why
+                    return True
             proof = asking.result()
-        except Exception as error:
-            return False, f"failed a canary: {_words(error)}"
         finally:
             asking.cancel()
         if differs(proof, life.first):
-            why = "answers a canary otherwise than at first"
-            life.interrupt(f"The model {why}.")
-            return False, why
-        life.proof = proof
-        return False, None
+            self._say_unwell("answers a canary otherwise than at first")
+            life.interrupt(f"The model {self.fault}.")
+        else:
+            life.proof = proof
+            self._say_well()
+        return False
 
     def _let_go(self, life: Life) -> asyncio.Future[None]:
         self._life = None
@@ -309,12 +313,16 @@ class Replica:
     def _say_well(self) -> None:
         if self.fault is not None:
             _log.info("%s answers.", self.name)
-            self.fault = None
+            self.fault, self._told = None, ""
             self._notices.available(True)
 
-    def _say_unwell(self, why: str) -> None:
+    def _say_unwell(self, why: str, error: Exception | None = None) -> None:
+        """`error` says more to the log alone: it may name machines that callers have no business with."""
+        told = f"{why}: {str(error) or type(error).__name__}" if error is not None else why
+        if told != self._told:
+            self._told = told
+            _log.warning("%s %s; it gets no calls.", self.name, told)
         if self.fault != why:
-            _log.warning("%s %s: it gets no calls.", self.name, why)
             self.fault = why
             self._notices.available(False)
 
@@ -323,7 +331,3 @@ def _blame(error: Exception) -> bool | None:
     """False if the model is to blame; None for a caller's mistake, and for a server that is busy."""
     busy = isinstance(error, EngineError) and error.code == "busy"
     return None if busy or isinstance(error, CALLERS_MISTAKES) else False
-
-
-def _words(error: BaseException) -> str:
-    return str(error) or type(error).__name__

@@ -40,15 +40,20 @@ class Version:
 
     def __init__(
         self,
-        name: str,
+        model: str,
+        label: str,
         weight: float,
         replicas: Sequence[Replica],
         tally: Tally,
         judging: JudgingSettings,
         breaker: BreakerSettings,
     ) -> None:
-        """`weight` is its share of the calls; with 0 it is asked only when no other can be. `name` is for the log."""
-        self.name = name
+        """`weight` is its share of the calls; with 0 it is asked only when no other can be.
+
+        `model` is the name that it answers for, `label` its own.
+        """
+        self.name = f"{model}/{label}"
+        self.label = label
         self.weight = weight
         self.replicas = replicas
         self.record = Record(judging.window_seconds)
