@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -11,31 +12,36 @@ from hypothesis import strategies as st
 
 from copydesk.desk.label_scores import LabelScores, choose, mass, shares
 from copydesk.desk.scheduler import Branch
-from copydesk.engines.protocol import Read, Scores, Wanted
+from copydesk.engines.openvino.engine import load
+from copydesk.engines.protocol import Engine, Read, Scores, Wanted
 from copydesk.errors import SchemaError
 from copydesk.models.tokenizer import Tokenizer
-from fake_engine import FakeEngine, Logits, hashed
+from fake_engine import FakeEngine, hashed
 
 PROMPT = (5, 6, 7)
 LABELS = st.lists(st.text("ab1 ", min_size=1, max_size=6), min_size=1, max_size=12, unique=True)
 
 
-def scored(engine: FakeEngine, scores: LabelScores) -> list[float]:
+def scored(engine: Engine, scores: LabelScores) -> list[float]:
     """The labels' log-probabilities after `PROMPT`, as the desk has them read."""
     sequence = engine.open()
     (found,) = engine.run([scores.read(sequence, PROMPT)])
     forks = [engine.fork(sequence) for _ in scores.branches]
     reads = [Read(fork, one.tokens, one.wanted) for fork, one in zip(forks, scores.branches, strict=True)]
-    return scores.logprobs([*found, *(score for read in engine.run(reads) for score in read)])
+    branches = engine.run(reads) if reads else []
+    for opened in (sequence, *forks):
+        engine.release(opened)
+    return scores.logprobs([*found, *(score for read in branches for score in read)])
 
 
-def written_alone(logits: Logits, tokens: Sequence[int], size: int) -> float:
-    """The log-probability of a label's tokens after `PROMPT`, one after the other."""
+def written_alone(engine: Engine, tokens: Sequence[int]) -> float:
+    """The log-probability of a label's tokens after `PROMPT`, one after the other, each from the start."""
     total = 0.0
     for length, token in enumerate(tokens):
-        engine = FakeEngine(size, logits)
+        sequence = engine.open()
         wanted = Wanted(len(PROMPT) + length - 1, (token,))
-        ((score,),) = engine.run([Read(engine.open(), (*PROMPT, *tokens[:length]), (wanted,))])
+        ((score,),) = engine.run([Read(sequence, (*PROMPT, *tokens[:length]), (wanted,))])
+        engine.release(sequence)
         total += score.listed[0]
     return total
 
@@ -97,18 +103,28 @@ def test_probabilities_are_those_of_each_label_written_alone(
     tokenizer: Tokenizer, labels: list[str], seed: int, sharpness: float
 ) -> None:
     size = tokenizer.vocab_size
-    logits = hashed(size, seed, sharpness=sharpness)
+    engine = FakeEngine(size, hashed(size, seed, sharpness=sharpness))
     scores = LabelScores(labels, tokenizer)
-    found = scored(FakeEngine(size, logits), scores)
+    found = scored(engine, scores)
     tokens = whole(labels, tokenizer)
     if not scores.branches:  # told by the token after what all begin with
         common = len(scores.read(0, PROMPT).tokens) - len(PROMPT)
         tokens = [one[: common + 1] for one in tokens]
-    assert found == pytest.approx([written_alone(logits, one, size) for one in tokens], rel=1e-9)
+    assert found == pytest.approx([written_alone(engine, one) for one in tokens], rel=1e-9)
     assert sum(shares(found)) == pytest.approx(1.0)
     assert mass(found) == pytest.approx(min(1.0, sum(map(math.exp, found))))
     assert mass(found) <= 1.0
     assert labels[choose(found, 0.0, 0)] == labels[found.index(max(found))]
+
+
+def test_a_true_engine_says_the_same_of_labels_together_and_alone(tiny_model: Path, tokenizer: Tokenizer) -> None:
+    labels = ["card arrival", "card linking", "card", "cash withdrawal", "cash", "top up failed", "top up by card"]
+    scores = LabelScores(labels, tokenizer)
+    assert len(scores.branches) > 2
+    engine = load(tiny_model, exact=True)
+    alone = [written_alone(engine, tokens) for tokens in whole(labels, tokenizer)]
+    assert scored(engine, scores) == pytest.approx(alone, abs=1e-3)
+    engine.close()
 
 
 def test_labels_of_which_one_goes_on_from_another_close_with_the_end_token(tokenizer: Tokenizer) -> None:
@@ -132,8 +148,8 @@ def test_a_single_label_is_scored_by_its_last_token_too(tokenizer: Tokenizer) ->
     size = tokenizer.vocab_size
     scores = LabelScores(["abc"], tokenizer)
     assert scores.branches == ()
-    found = scored(FakeEngine(size, hashed(size)), scores)
-    assert found == pytest.approx([written_alone(hashed(size), tokenizer.encode("abc"), size)])
+    engine = FakeEngine(size, hashed(size))
+    assert scored(engine, scores) == pytest.approx([written_alone(engine, tokenizer.encode("abc"))])
 
 
 def test_labels_of_thousands_of_tokens_and_hundreds_of_labels(tokenizer: Tokenizer) -> None:
