@@ -1,4 +1,4 @@
-"""What copydesk finds on this machine, and what it would choose: the chosen model is really loaded.
+"""What copydesk finds on this machine, and what it would choose and why.
 
 Knows no texts and no tasks. Whatever is missing is part of the report, never an error.
 """
@@ -7,41 +7,56 @@ from __future__ import annotations
 
 import importlib.metadata
 from pathlib import Path
-from time import perf_counter
+from typing import Unpack
 
 from copydesk import __version__
-from copydesk.engines.choose import choose, load_engine
-from copydesk.errors import CopydeskError
+from copydesk.engines.choose import check_name, choose, is_whole
+from copydesk.engines.cuda.device import why_not as why_not_cuda
+from copydesk.engines.options import REMOTE, EngineOptions, given_options
+from copydesk.errors import CopydeskError, EngineError
 from copydesk.hardware import examine_hardware
 from copydesk.home import home, why_not_writable
 from copydesk.models.config import ModelConfig
 from copydesk.models.resolve import resolve
+from copydesk.trial import try_model
 from copydesk.types import Json
 
-_ENGINES = {
-    "openvino": ("openvino", "pip install copydesk"),
-    "llamacpp": ("xllamacpp", "pip install 'copydesk[llamacpp]'"),
+_NEEDS = {
+    "openvino": (("openvino",), "pip install copydesk"),
+    "cuda": (("torch", "triton"), "pip install 'copydesk[cuda]'"),
+    "llamacpp": (("xllamacpp",), "pip install 'copydesk[llamacpp]'"),
+    "transformers": (("transformers", "torch", "accelerate"), "pip install 'copydesk[transformers]'"),
+    "vllm": (("vllm",), "pip install 'copydesk[vllm]'"),
 }
-"""By engine: the distribution that it needs, and the command that installs it."""
+"""By engine: the distributions that it needs, the one that matters first, and the command that installs them."""
 
 
-def examine(model: str | None = None, engine: str = "auto") -> Json:
-    """The report, for `model` and `engine` as on the command line. `chosen` has `error` if nothing would work."""
+def examine(
+    model: str | None = None, engine: str = "auto", *, load: bool = False, **options: Unpack[EngineOptions]
+) -> Json:
+    """The report, for `model`, `engine` and its options as on the command line. `chosen` has `error` if nothing works.
+
+    With `load` the chosen model is loaded and reads a prompt, and `chosen` says what that took; without, only whether
+    its files and its engine are there.
+    """
     return {
         "copydesk": __version__,
         "hardware": examine_hardware(),
-        "engines": {name: _engine(*needs) for name, needs in _ENGINES.items()},
+        "engines": {name: _engine(name) for name in _NEEDS},
         "models": [_builtin(), *_hub_models()],
         "folders": [_folder("state", home()), _folder("hub", _hub())],
-        "chosen": _chosen(model, engine),
+        "chosen": _chosen(model, engine, load, options),
     }
 
 
-def _engine(distribution: str, command: str) -> Json:
+def _engine(name: str) -> Json:
+    distributions, command = _NEEDS[name]
     try:
-        return {"available": True, "version": importlib.metadata.version(distribution)}
-    except importlib.metadata.PackageNotFoundError:
-        return {"available": False, "why": f"{distribution} is not installed: {command}"}
+        versions = [importlib.metadata.version(distribution) for distribution in distributions]
+    except importlib.metadata.PackageNotFoundError as error:
+        return {"available": False, "why": f"{error.name or error} is not installed: {command}"}
+    why_not = why_not_cuda() if name == "cuda" else None
+    return {"available": True, "version": versions[0]} if why_not is None else {"available": False, "why": why_not}
 
 
 def _builtin() -> Json:
@@ -71,22 +86,28 @@ def _folder(kind: str, path: Path) -> Json:
     return {"kind": kind, "path": str(path), "writable": reason is None} | ({} if reason is None else {"why": reason})
 
 
-def _chosen(model: str | None, engine: str) -> Json:
+def _chosen(model: str | None, engine: str, load: bool, options: EngineOptions) -> Json:
     try:
-        folder = resolve(model)
-        name = choose(folder) if engine == "auto" else engine
-        start = perf_counter()
-        loaded = load_engine(engine, folder)
-        seconds = perf_counter() - start
-        loaded.close()
+        place = str(model or "the server's own") if is_whole(engine) else str(resolve(model))
+        name = choose(resolve(model)) if engine == "auto" else engine
+        if not is_whole(name):
+            check_name(name)
+        given_options(REMOTE if "://" in name else name, options)
+        chosen: Json = {"model": place, "engine": name, "why": _why(name) if engine == "auto" else "asked for"}
+        if load:
+            return chosen | try_model(model, engine, **options)
+        found = _engine(name) if name in _NEEDS else {"available": True}
+        if not found["available"]:
+            raise EngineError(f"the {name} engine cannot run here: {found['why']}", code="missing_extra")
     except CopydeskError as error:
         return {"error": {"code": error.code, "message": str(error)}}
-    by_files = "its files are GGUF" if name == "llamacpp" else "its files are safetensors"
+    return chosen
+
+
+def _why(engine: str) -> str:
+    """Why `auto` takes it."""
     return {
-        "model": str(folder),
-        "engine": name,
-        "why": by_files if engine == "auto" else "asked for",
-        "context_length": loaded.context_length,
-        "load_s": round(seconds, 2),
-        "notes": list(getattr(loaded, "notes", ())),
-    }
+        "llamacpp": "its files are GGUF",
+        "cuda": "its files are safetensors, and there is a GPU",
+        "transformers": "its architecture is one that only Transformers runs",
+    }.get(engine, "its files are safetensors")

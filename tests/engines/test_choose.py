@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 from typing import Any
@@ -39,7 +40,7 @@ def test_the_one_gguf_file_of_a_folder(tmp_path: Path) -> None:
 
 
 def test_an_unknown_engine_is_told_which_there_are(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no engine 'abacus'; choose auto, openvino, cuda, .* or http://HOST:PORT"):
+    with pytest.raises(UsageError, match=r"no engine 'abacus'; choose auto, openvino, cuda, .* or http://HOST:PORT"):
         load_engine("abacus", tmp_path)
 
 
@@ -48,6 +49,20 @@ def test_an_option_that_the_engine_has_not_is_named_with_those_that_have_it(tmp_
         load_engine("llamacpp", tmp_path, bits=8)
     with pytest.raises(UsageError, match=r"the openvino engine has no option device; .* choose cuda or transformers"):
         load_engine("auto", tmp_path, device="cpu")
+
+
+@pytest.mark.parametrize(
+    "setting", [{"model_type": "gpt2"}, {"use_sliding_window": True}, {"quantization_config": {"quant_method": "gptq"}}]
+)
+def test_what_only_transformers_runs_is_for_it_where_it_is_installed(
+    setting: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = write_folder(tmp_path, Shape())
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | setting))
+    assert choose(folder) == "transformers"
+    monkeypatch.setattr("copydesk.engines.choose.find_spec", lambda name: None)
+    assert choose(folder) == "openvino"
 
 
 def test_a_gpu_is_taken_where_there_is_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ import sys
 
 from copydesk import output
 from copydesk.commands import options
+from copydesk.commands.arguments import engine_options
 from copydesk.commands.exits import DONE, FAILED
 from copydesk.errors import CopydeskError
 
@@ -16,6 +17,7 @@ def add(commands: options.Commands) -> None:
     command = options.new_command(
         commands, "doctor", run, "print the hardware, engines, models and folders, and what would be chosen"
     )
+    command.add_argument("--load", action="store_true", help="load what would be chosen, and say what that takes")
     command.add_argument("--forget", action="store_true", help="instead delete all that was learned from answers")
 
 
@@ -25,7 +27,7 @@ def run(arguments: argparse.Namespace) -> int:
         return _forget()
     from copydesk.doctor import examine
 
-    report = examine(arguments.model, arguments.engine)
+    report = examine(arguments.model, arguments.engine, load=arguments.load, **engine_options(arguments))
     for folder in report["folders"]:
         if not folder["writable"]:
             output.say(f"{folder['path']} cannot be written: {folder['why']}.")

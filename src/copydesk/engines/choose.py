@@ -5,6 +5,7 @@ Engines are imported only when chosen. Knows no engine's workings.
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
@@ -13,7 +14,8 @@ from copydesk.engines.cuda.device import why_not as why_not_cuda
 from copydesk.engines.options import NAMES, REMOTE, EngineOptions, given_options
 from copydesk.engines.protocol import Engine
 from copydesk.errors import ModelError, UsageError
-from copydesk.models.resolve import is_gguf
+from copydesk.models.config import ModelConfig
+from copydesk.models.resolve import is_gguf, resolve
 
 if TYPE_CHECKING:
     from copydesk.engines.loop import Loop
@@ -22,13 +24,12 @@ if TYPE_CHECKING:
 def load_engine(engine: str, folder: Path, **options: Unpack[EngineOptions]) -> Engine:
     """The engine named `engine` over the model at `folder`, a folder or a `.gguf` file.
 
-    `auto` takes llama.cpp for GGUF, for everything else our CUDA engine where there is a GPU for it, or OpenVINO.
+    `auto` takes what `choose` does.
     Errors: `UsageError` for an unknown name, a senseless option or one that the engine has not, `EngineError` when the
     engine is not installed or cannot run the model, `ModelError` for the folder.
     """
     chosen = choose(folder) if engine == "auto" else engine
-    if chosen not in NAMES or is_whole(chosen):
-        raise UsageError(f"there is no engine {engine!r}; choose auto, {', '.join(NAMES[:-1])} or {NAMES[-1]}")
+    check_name(chosen)
     given = given_options(chosen, options)
     if chosen == "llamacpp":
         from copydesk.engines import llamacpp
@@ -49,9 +50,15 @@ def load_engine(engine: str, folder: Path, **options: Unpack[EngineOptions]) -> 
     return openvino.load(folder, **given)
 
 
+def check_name(engine: str) -> None:
+    """Errors: `UsageError` unless there is an engine of this name that computes passes."""
+    if engine not in NAMES or is_whole(engine):
+        raise UsageError(f"there is no engine {engine!r}; choose auto, {', '.join(NAMES[:-1])} or {NAMES[-1]}")
+
+
 def is_whole(engine: str) -> bool:
-    """Whether the engine named so writes whole answers itself: a server's address."""
-    return "://" in engine
+    """Whether the engine named so writes whole answers itself: vLLM, a server's address."""
+    return engine == "vllm" or "://" in engine
 
 
 def load_completions(engine: str, model: str | None, loop: Loop, **options: Unpack[EngineOptions]) -> Completions:
@@ -59,16 +66,37 @@ def load_completions(engine: str, model: str | None, loop: Loop, **options: Unpa
 
     Errors: as `load_engine`.
     """
+    if engine == "vllm":
+        from copydesk.engines import vllm
+        from copydesk.engines.vllm.installed import find
+
+        find()  # before the folder: without the engine, no folder would do
+        return vllm.load(resolve(model), loop, **given_options("vllm", options))
     from copydesk.engines import remote
 
     return remote.load(engine, loop, model=model, **given_options(REMOTE, options))
 
 
 def choose(folder: Path) -> str:
-    """The name of the engine that `auto` takes for the model at `folder`."""
+    """The name of the engine that `auto` takes for the model at `folder`.
+
+    llama.cpp for GGUF; for architectures that only Transformers runs, that, if it is installed; for everything else our
+    CUDA engine where there is a GPU for it, or OpenVINO.
+    """
     if is_gguf(folder):
         return "llamacpp"
+    if _is_foreign(folder) and find_spec("transformers") and find_spec("accelerate"):
+        return "transformers"
     return "openvino" if why_not_cuda() else "cuda"
+
+
+def _is_foreign(folder: Path) -> bool:
+    """Whether the model is one that our own engines do not compute."""
+    try:
+        ModelConfig.read(folder)
+    except ModelError as error:
+        return error.code == "model_unsupported"
+    return False
 
 
 def gguf_file(path: Path) -> Path:

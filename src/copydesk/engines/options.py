@@ -40,7 +40,11 @@ class EngineOptions(TypedDict, total=False):
     max_memory: Mapping[int | str, int | str] | None
     """At most so much on each device, as `{"cpu": "200MB", 0: "4GB"}`; the rest is offloaded."""
     cache_bytes: int | None
-    """Memory of the GPU that the KV cache takes; by default 60 % of what is free, at most 24 GiB."""
+    """Memory that the KV cache takes; by default a part of what the GPU has free, for Transformers on a CPU 2 GiB."""
+    memory_share: float | None
+    """Share of the GPU's memory that vLLM takes; by default what weights and a cache of 4 GiB need."""
+    adapter: str | PathLike[str] | None
+    """The folder of a LoRA adapter, for vLLM."""
     api_key: str | None
     """A server's key; by default what `COPYDESK_API_KEY` holds."""
     concurrency: int | None
@@ -56,8 +60,9 @@ TAKEN = {
     "cuda": frozenset({"context_length", "dtype", "device", "cache_bytes"}),
     "llamacpp": frozenset({"context_length", "threads"}),
     "transformers": frozenset(
-        {"context_length", "threads", "dtype", "device", "device_map", "offload_folder", "max_memory"}
+        {"context_length", "threads", "dtype", "device", "device_map", "offload_folder", "max_memory", "cache_bytes"}
     ),
+    "vllm": frozenset({"context_length", "dtype", "memory_share", "adapter"}),
     REMOTE: frozenset({"api_key", "concurrency", "timeout"}),
 }
 """The options of each engine."""
@@ -77,6 +82,9 @@ def given_options(engine: str, options: EngineOptions) -> dict[str, Any]:
             )
     if "bits" in given and given["bits"] not in BITS:
         raise UsageError(f"bits is {', '.join(map(str, BITS))} or None, not {given['bits']!r}")
+    share = given.get("memory_share", 0.5)
+    if not isinstance(share, int | float) or not 0 < share <= 1:
+        raise UsageError(f"memory_share is a number above 0 and at most 1 or None, not {share!r}")
     timeout = given.get("timeout", 1)
     if not isinstance(timeout, int | float) or not 0 < timeout < math.inf:
         raise UsageError(f"timeout is a number of seconds above 0 or None, not {timeout!r}")
