@@ -149,14 +149,14 @@ class _First(Iterator[str | Failure]):
         return would_block(self.texts)
 
     def __next__(self) -> str | Failure:
-        if self.count >= self._least:
-            if self._crew.ready:
-                raise StopIteration
-            self._crew.start()
+        if self.count >= self._least and self._crew.ready:
+            raise StopIteration
         try:
             text = next(self.texts)
         except BaseException:
             self.is_over = True
             raise
         self.count += 1
+        if self.count > self._least:
+            self._crew.start()
         return text
