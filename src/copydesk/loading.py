@@ -56,10 +56,10 @@ def load(
     """Load a model: the built-in one (None), a folder, a hub id such as `Qwen/Qwen3-0.6B`, or a GGUF file.
 
     A GGUF file needs the model's `tokenizer.json` and `tokenizer_config.json` beside it.
-    `engine` is `auto`, `openvino`, `llamacpp`, `transformers`, or the address of an OpenAI-compatible server such as
-    `http://localhost:8000`, whose model is then meant, by its name there (None if it has but one). `options` are the
-    engine's `EngineOptions`, such as `context_length` (tokens of prompt and answer together), `threads`, `bits`,
-    `device` or `api_key`.
+    `engine` is `auto`, `openvino`, `llamacpp`, `cuda`, `transformers`, `vllm`, or the address of an OpenAI-compatible
+    server such as `http://localhost:8000`, whose model is then meant, by its name there (None if it has but one).
+    `options` are the engine's `EngineOptions`, such as `context_length` (tokens of prompt and answer together),
+    `threads`, `bits`, `device` or `api_key`.
     `draft=False` switches drafts off for all calls. `learn=False` keeps drafts from getting better by the answers
     given: what is learned of them is kept on this machine, under `COPYDESK_HOME`, until `copydesk doctor --forget`.
     `workers` processes prepare and check the rows of `extract_many` and `classify_many` beside each other; they do not

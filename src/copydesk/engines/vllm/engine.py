@@ -130,7 +130,9 @@ class VllmEngine:
 
     async def close(self) -> None:
         """As `Completions`."""
-        self._engine.shutdown()
+        engine, self._engine = self._engine, None
+        if engine is not None:
+            engine.shutdown()
 
     async def _thought_then_held(self, asked: Asked) -> Completion:
         """Reasoning first, free, then the rest, held to the constraint."""

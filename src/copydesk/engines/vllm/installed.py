@@ -15,7 +15,7 @@ from copydesk.errors import EngineError
 
 _VARIABLES = {
     "VLLM_NO_USAGE_STATS": "1",
-    "VLLM_LOGGING_LEVEL": "WARNING",
+    "VLLM_LOGGING_LEVEL": "ERROR",
     "TOKENIZERS_PARALLELISM": "false",
 }
 """What vLLM would otherwise tell others, print, or warn about."""
@@ -45,7 +45,7 @@ class Vllm:
 
 
 def find() -> Vllm:
-    """What is installed. Errors: `EngineError`: `missing_extra` without it, `engine_unavailable` if it cannot be used."""
+    """What is installed. Errors: `EngineError`: `missing_extra` without it, `engine_unavailable` if it is unfit."""
     if importlib.util.find_spec("vllm") is None:
         raise EngineError(
             "the vllm engine needs vLLM, which is not installed: pip install 'copydesk[vllm]' (Linux with an NVIDIA "

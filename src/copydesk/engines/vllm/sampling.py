@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from copydesk.engines.completions import Asked
+from copydesk.engines.vllm.layout import layout_grammar
 from copydesk.types import Constraint, Finish, TokenLogprob
 
 if TYPE_CHECKING:
@@ -41,7 +42,8 @@ def sampling_params(vllm: Vllm, asked: Asked, ends: Sequence[int], *, stream: bo
 def structured_params(vllm: Vllm, constraint: Constraint) -> Any:
     """The constraint; None if there is none."""
     if constraint.schema is not None:
-        return vllm.structured(json=constraint.schema.json)
+        grammar = layout_grammar(constraint.schema.json)
+        return vllm.structured(json=constraint.schema.json) if grammar is None else vllm.structured(grammar=grammar)
     if constraint.json_object:
         return vllm.structured(json={"type": "object"})
     if constraint.regex is not None:

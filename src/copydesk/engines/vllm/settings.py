@@ -54,11 +54,6 @@ def settings(
     }
     if share is not None:
         wanted["gpu_memory_utilization"] = share
-    # JSON without spaces at will: a small model may go on writing spaces for ever.
-    if "structured_outputs_config" in known:
-        wanted["structured_outputs_config"] = {"backend": "xgrammar", "disable_any_whitespace": True}
-    elif "guided_decoding_disable_any_whitespace" in known:
-        wanted |= {"guided_decoding_backend": "xgrammar", "guided_decoding_disable_any_whitespace": True}
     if adapter is not None:
         wanted |= {"enable_lora": True, "max_lora_rank": _rank(adapter)}
     return {name: value for name, value in wanted.items() if name in known}
