@@ -65,7 +65,8 @@ class ModelConfig:
         model_type = raw.get("model_type")
         if model_type not in SUPPORTED:
             raise ModelError(
-                f"{folder}: a model of type {model_type!r} cannot be run; use one of type {' or '.join(SUPPORTED)}",
+                f"{folder}: a model of type {model_type!r} is run by the transformers engine only (pip install "
+                f"'copydesk[transformers]'); use that, or a model of type {' or '.join(SUPPORTED)}",
                 code="model_unsupported",
             )
         _refuse_unsupported(raw, folder)
