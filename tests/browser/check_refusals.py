@@ -122,12 +122,14 @@ def test_a_request_can_be_cancelled(page: Page, stub: Stub, by: str) -> None:
     assert stub.hung_up == 1
 
 
-def test_an_answer_from_before_stays_but_steps_back(page: Page, stub: Stub) -> None:
+def test_an_answer_from_before_stays_and_says_so(page: Page, stub: Stub) -> None:
     stub.answers(FINE)
     send(page)
     answered(page)
     stub.answers({"error": {"message": "No."}}, 500)
     send(page)
     expect(page.locator("#error")).to_contain_text("The server failed. (500)")
-    expect(page.locator("#answer")).to_have_class("stale")
+    expect(page.get_by_text("This is the answer from before.")).to_be_visible()
     expect(page.locator("mark")).to_have_count(1)
+    still_there(page, stub)
+    expect(page.get_by_text("This is the answer from before.")).to_be_hidden()

@@ -180,14 +180,14 @@ function show(written, request, roundTrip, id) {
     return fail({ word: "refusedStrange", message: written.slice(0, UNKNOWN), id });
   }
   byId("answer").replaceChildren(...view);
-  byId("answer").classList.remove("stale");
+  byId("before").hidden = true;
   byId("result").scrollIntoView({ block: "nearest" });
   tell(status, "answered", { ms: roundTrip.toFixed(0) });
 }
 
 function fail(what) {
   hush(status);
-  byId("answer").classList.add("stale");
+  byId("before").hidden = !byId("facts");
   showFailure(what);
 }
 
