@@ -18,10 +18,7 @@ from copydesk.serving.settings import Limits
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Headers = Iterable[tuple[bytes, bytes]]
 _CLOSE = {"connection": "close"}
-"""What is left of the body is not read."""
-_SWALLOWED_BYTES = 8 << 20
-_SWALLOWED_SECONDS = 1.0
-"""How much of a body that is too large is still read: who is still sending would not see the answer."""
+"""What is left of the body is not read: the connection lingers, so that the answer is seen."""
 
 
 class HungUpError(Exception):
@@ -51,9 +48,6 @@ async def read_body(headers: Mapping[bytes, bytes], receive: Receive, limits: Li
     """The bytes of the body. Errors: `ApiError` 408, 413; `HungUpError`."""
     declared = headers.get(b"content-length", b"")
     if declared.isdigit() and int(declared) > limits.max_body_bytes:
-        # Who waits to be told to continue is told no; who has begun is heard out a little.
-        if b"expect" not in headers:
-            await _swallow(receive)
         raise _too_large(limits)
     try:
         async with asyncio.timeout(limits.body_seconds):
@@ -74,25 +68,10 @@ async def _all(receive: Receive, limits: Limits) -> bytes:
         part: bytes = message.get("body", b"")
         size += len(part)
         if size > limits.max_body_bytes:
-            if message.get("more_body", False):
-                await _swallow(receive)
             raise _too_large(limits)
         parts.append(part)
         if not message.get("more_body", False):
             return parts[0] if len(parts) == 1 else b"".join(parts)
-
-
-async def _swallow(receive: Receive) -> None:
-    size = 0
-    try:
-        async with asyncio.timeout(_SWALLOWED_SECONDS):
-            while size <= _SWALLOWED_BYTES:
-                message = await receive()
-                size += len(message.get("body", b""))
-                if not message.get("more_body", False):
-                    return
-    except TimeoutError:
-        return
 
 
 def _too_large(limits: Limits) -> ApiError:

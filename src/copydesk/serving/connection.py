@@ -16,6 +16,7 @@ import orjson
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from copydesk.serving.errors import ApiError
+from copydesk.serving.lingering import LingeringTransport
 from copydesk.serving.settings import Limits
 
 _GRACE_SECONDS = 5.0
@@ -36,7 +37,8 @@ class Connection(H11Protocol):
         """Whether part of a request is there whose headers are not complete."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(transport)
+        self._lingering = LingeringTransport(transport, self.loop, self._is_sending)
+        super().connection_made(self._lingering)
         if len(self.connections) > self.limits.max_connections:
             self._make_room()
         self._wait(self._close_quietly, self.limits.header_seconds)
@@ -47,6 +49,8 @@ class Connection(H11Protocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
+        if self._lingering.lingers:
+            return
         super().data_received(data)
         if self.transport.is_closing():
             return
@@ -86,10 +90,14 @@ class Connection(H11Protocol):
     def _between_requests(self) -> bool:
         return self.cycle is None or self.cycle.response_complete
 
+    def _is_sending(self) -> bool:
+        """Whether the client is in the middle of a request's body."""
+        return self.cycle is not None and self.cycle.more_body
+
     def _busy(self) -> None:
         self._begun = False
         self.idle.pop(self, None)
-        if self.cycle.more_body:
+        if self._is_sending():
             if self._timer is None or self._timer.cancelled():
                 self._arm(self.transport.abort, self.limits.body_seconds + _GRACE_SECONDS)
         else:
@@ -136,7 +144,7 @@ class Connection(H11Protocol):
                 headers.append((b"retry-after", b"1"))
             events = (h11.Response(status_code=error.status, headers=headers), h11.Data(data=body), h11.EndOfMessage())
             self.transport.write(b"".join(self.conn.send(event) or b"" for event in events))
-        self.transport.close()
+        self._lingering.linger()
 
 
 def protocol_for(limits: Limits) -> type[Connection]:

@@ -13,6 +13,7 @@ from typing import Generic, TypeVar
 
 from starlette.types import Receive, Scope, Send
 
+from copydesk.errors import SchemaError
 from copydesk.serving.backend import Router
 from copydesk.serving.body import HungUpError, read_json
 from copydesk.serving.errors import ApiError, api_error
@@ -59,6 +60,8 @@ class Endpoint(Generic[Body]):
             try:
                 async with asyncio.timeout(self._limits.request_seconds) as deadline:
                     await self._answer(plan, name, scope[EXCHANGE], writer, deadline)
+            except SchemaError as error:
+                raise api_error(error, param=plan.param) from error
             except TimeoutError:
                 raise self._late() from None
 

@@ -26,5 +26,9 @@ class Plan(Protocol):
     def tokens(self) -> int:
         """About how many it reads and writes."""
 
+    @property
+    def param(self) -> str | None:
+        """The field that says what an answer must be: whatever is wrong with a schema or label set is wrong there."""
+
     async def answer(self, backend: Backend, exchange: Exchange) -> Outgoing:
         """Have it answered. Errors: copydesk's own, and `ApiError`; a stream raises them before its first event too."""

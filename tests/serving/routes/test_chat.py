@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from copydesk.errors import EngineError, LengthError
+from copydesk.errors import EngineError, LengthError, SchemaError
 from copydesk.types import Delta
 from serving.fakes import FakeBackend, FakeReplies, Server, answer_of, events, with_logprobs
 
@@ -417,6 +417,13 @@ async def test_what_fails_before_the_first_piece_has_a_status() -> None:
         response = await server.chat(stream=stream)
         assert response.status_code == 400
         assert response.json()["error"]["code"] == "length"
+
+
+@pytest.mark.parametrize("stream", [False, True])
+async def test_a_schema_that_cannot_be_honoured_is_named_by_its_field(stream: bool) -> None:
+    server = Server(FakeBackend(replies=lambda: FakeReplies([SchemaError("contains is not supported.")])))
+    error = (await server.chat(guided_json={"contains": {}}, stream=stream)).json()["error"]
+    assert (error["code"], error["param"]) == ("unsupported_schema", "guided_json")
 
 
 @pytest.mark.parametrize("error", [EngineError("It broke.", code="engine_failed"), ValueError("secret")])

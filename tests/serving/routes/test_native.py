@@ -94,6 +94,7 @@ async def test_a_schema_that_cannot_be_honoured_is_named() -> None:
     response = await Server(FakeBackend(answer=refuse)).post("/v1/extract", {"text": "x", "schema": {"contains": {}}})
     assert response.status_code == 400
     assert response.json()["error"]["code"] == "unsupported_schema"
+    assert response.json()["error"]["param"] == "schema"
     assert "contains" in response.json()["error"]["message"]
 
 

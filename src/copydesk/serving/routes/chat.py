@@ -66,6 +66,7 @@ def plan(body: ChatBody, limits: Limits) -> ChatPlan:
     return ChatPlan(
         model=body.model,
         tokens=tokens(*(message["content"] for message in messages)) + (length or 0),
+        param=asked.param if asked else None,
         call=call,
         task=task,
         task_length=length,
@@ -83,6 +84,7 @@ class ChatPlan:
 
     model: str | None
     tokens: int
+    param: str | None
     call: ChatCall
     task: Task | None
     """The built-in task that it is."""

@@ -54,6 +54,7 @@ def plan(body: CompletionBody, limits: Limits) -> CompletionPlan:
     return CompletionPlan(
         model=body.model,
         tokens=n * (tokens(*prompts) + length * len(prompts)),
+        param=asked.param if asked else None,
         calls=[
             replace(shared, prompt=prompt, choosing=asking.numbered(choosing, number))
             for prompt in prompts
@@ -70,6 +71,7 @@ class CompletionPlan:
 
     model: str | None
     tokens: int
+    param: str | None
     calls: Sequence[CompletionCall]
     stream: bool
     include_usage: bool

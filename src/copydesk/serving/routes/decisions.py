@@ -49,6 +49,7 @@ class DecisionPlan:
     questions: Sequence[AnyQuestion]
     read: Sequence[Task]
     """What the model is asked for each question: the label that fits best."""
+    param: str = "questions"
 
     async def answer(self, backend: Backend, exchange: Exchange) -> Outgoing:
         """See `Plan`."""

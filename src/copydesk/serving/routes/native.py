@@ -67,6 +67,11 @@ class NativePlan:
     options: Json
     details: bool
 
+    @property
+    def param(self) -> str:
+        """See `Plan`."""
+        return "labels" if self.task.labels else "schema"
+
     async def answer(self, backend: Backend, exchange: Exchange) -> Outgoing:
         """See `Plan`."""
         call = backend.classify if self.task.labels else backend.extract
