@@ -7,7 +7,7 @@ or used after its release all raise.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -30,8 +30,10 @@ class FakeEngine:
     model = "fake-model"
     tolerance = 1e-3
 
-    def __init__(self, vocab_size: int, logits: Logits, *, context_length: int = 4096) -> None:
+    def __init__(self, vocab_size: int, logits: Logits, *, context_length: int = 4096, decodes: int = 0) -> None:
+        """`decodes` is how many tokens it decodes by itself at most, where it may."""
         self.vocab_size = vocab_size
+        self._decodes = decodes
         self.context_length = context_length
         self.calls: list[int] = []
         """How many reads each engine call had."""
@@ -95,11 +97,22 @@ class FakeEngine:
         held.rows.clear()
         scores = []
         for wanted in read.wanted:
-            logits = self._logits(held.tokens[: start + wanted.position + 1]).astype(np.float64)
-            row = (logits - logits.max() - np.log(np.exp(logits - logits.max()).sum())).astype(np.float32)
+            row = _row(self._logits(held.tokens[: start + wanted.position + 1]))
             held.rows[wanted.position] = held.rows[wanted.position - len(read.tokens)] = row
             scores.append(_scores(row, wanted))
+        if read.wanted and read.wanted[-1].ahead:
+            scores[-1] = replace(scores[-1], ahead=self._decoded(held, scores[-1].argmax, read.wanted[-1].ahead))
         return scores
+
+    def _decoded(self, held: _Sequence, token: int, most: int) -> tuple[tuple[int, float], ...]:
+        """What comes after a token, which the sequence then holds with all but the last of them."""
+        decoded: list[tuple[int, float]] = []
+        while len(decoded) < min(most, self._decodes) and len(held.tokens) < self.context_length:
+            held.tokens.append(token)
+            row = _row(self._logits(held.tokens))
+            token = int(row.argmax())
+            decoded.append((token, float(row[token])))
+        return tuple(decoded)
 
 
 def hashed(vocab_size: int, seed: int = 0, *, sharpness: float = 3.0) -> Logits:
@@ -127,6 +140,12 @@ def reciting(
         return row
 
     return logits
+
+
+def _row(logits: np.ndarray) -> np.ndarray:
+    """Log-probabilities."""
+    lowered = logits.astype(np.float64) - logits.max()
+    return (lowered - np.log(np.exp(lowered).sum())).astype(np.float32)
 
 
 def _scores(row: np.ndarray, wanted: Wanted) -> Scores:

@@ -115,16 +115,20 @@ class Replies:
                 f"What the constraint requires takes {least} tokens at least, and the reply may have {room}; allow "
                 "more (max_tokens), or require less."
             )
-        most_reasoning = room - max(room // _CONTENT_SHARE, least)
         return Course(
             vocabulary=self._vocabulary,
             grammar=compiled.grammar if compiled else None,
             stop=tuple(text.encode() for text in request.stop),
             reasons=rendered.reasons,
             may_reason=rendered.may_reason,
-            most_reasoning=most_reasoning if rendered.reasons else None,
+            most_reasoning=self._most_reasoning(room, least) if rendered.reasons else None,
             separator=rendered.separator,
         )
+
+    def _most_reasoning(self, room: int, least: int) -> int | None:
+        """Tokens after which reasoning ends, so that a share is left for the content; None where there is no room."""
+        most = room - max(room // _CONTENT_SHARE, least, len(self._vocabulary.close) + 1)
+        return most if most > 0 or least else None
 
     def _drafts(self, request: ChatRequest, rendered: Rendered) -> Continuations | None:
         if self._controller is None or not request.draft:

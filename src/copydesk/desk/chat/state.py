@@ -117,11 +117,19 @@ class ReplyState:
     def _reasons(self) -> bool:
         return self._here.content is None and self._here.reasoning is not None
 
+    @property
+    def reasoned_enough(self) -> bool:
+        """Whether it reasons, and may do so no longer."""
+        most = self._course.most_reasoning
+        return self._reasons and most is not None and self.count >= most
+
     def forced(self) -> tuple[int, ...]:
         """Accept the tokens that can only come next, whatever the model says, and return them."""
         course = self._course
         forced: list[int] = []
-        if self._reasons and course.most_reasoning is not None and self.count >= course.most_reasoning:
+        if self.finished:
+            return ()
+        if self.reasoned_enough:
             for token in course.vocabulary.close:
                 self._append(token)
                 forced.append(token)

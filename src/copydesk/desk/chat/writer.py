@@ -57,7 +57,7 @@ class _Ahead:
     decoding: int = 0
     """Tokens that the engine may decode after the last one scored."""
     stops: bool = False
-    """Whether the reply is looked after at the end of `tokens`, before anything that is forced there."""
+    """Whether the reply ends or is looked after at the end of `tokens`, before anything that is forced there."""
 
     @property
     def read(self) -> int:
@@ -150,7 +150,7 @@ class ReplyWriter:
                 break
             ahead.tokens.append(drafts[place])
             place += 1
-            if self._is_checked_at(start + len(ahead.tokens)):
+            if self._is_halted_at(start + len(ahead.tokens)):
                 ahead.stops = True
                 break
         state.rewind(len(ahead.tokens))
@@ -159,10 +159,10 @@ class ReplyWriter:
             ahead.decoding = min(_AHEAD, self._room - start - 1)
         return ahead
 
-    def _is_checked_at(self, length: int) -> bool:
-        """Whether a reply that the model has brought to this length is looked after before it goes on."""
-        if self._ending is None or self._state.grammar is None:
-            return False
+    def _is_halted_at(self, length: int) -> bool:
+        """Whether a reply ends at this length, or is looked after there before it goes on."""
+        if length >= self._room or self._ending is None or self._state.grammar is None:
+            return length >= self._room
         return not self._ending.begun or length >= self._ending.next_check
 
     @property
@@ -226,7 +226,7 @@ class ReplyWriter:
         taken = 0
         if token == score.argmax:
             for decoded, logprob in score.ahead:
-                if self._done or not self._state.accept(decoded):
+                if self._done or self._state.reasoned_enough or not self._state.accept(decoded):
                     break
                 self._append(decoded, score, logprob)
                 self._note_phase()
