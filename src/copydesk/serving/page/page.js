@@ -187,7 +187,7 @@ function show(written, request, roundTrip, id) {
 
 function fail(what) {
   hush(status);
-  byId("before").hidden = !byId("facts");
+  byId("before").hidden = !byId("answer").querySelector("dl");
   showFailure(what);
 }
 
