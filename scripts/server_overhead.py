@@ -59,13 +59,13 @@ def serve_fake(listener: socket.socket) -> None:
 def serve_model(listener: socket.socket) -> None:
     """The real server, as `copydesk serve` runs it, but with the key that the fake has."""
     from copydesk.serving import serve
+    from copydesk.serving.config import Config
     from copydesk.serving.keys import Key, hashed
-    from copydesk.serving.settings import Settings
     from serving.fakes import KEY
 
     serve.fresh_key = lambda **limits: (KEY, Key(hashed(KEY)))
     sys.stdout = sys.stderr  # what it announces is no figure
-    serve.serve_on(listener, Settings())
+    serve.serve_on(listener, Config())
 
 
 class Client:

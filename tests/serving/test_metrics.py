@@ -104,7 +104,8 @@ def test_versions_and_replicas_tell_their_news() -> None:
     version.attempted("ok", 0.5)
     version.attempted("failed", 0.5)
     version.in_service(False)
-    metrics.quota_storage(True)
+    assert samples(metrics)["copydesk:quota_storage_up", ""] == 1
+    metrics.quota_storage(False)
     found = samples(metrics)
     assert found["copydesk:replica_available", "nano,0,new"] == 1
     assert found["copydesk:replica_loads_total", "nano,0,new"] == 1
@@ -112,7 +113,7 @@ def test_versions_and_replicas_tell_their_news() -> None:
     assert found["copydesk:version_calls_total", "nano,ok,new"] == 1
     assert found["copydesk:version_calls_total", "nano,failed,new"] == 1
     assert found["copydesk:version_seconds_count", "nano,new"] == 1
-    assert found["copydesk:quota_storage_up", ""] == 1
+    assert found["copydesk:quota_storage_up", ""] == 0
 
 
 def test_both_forms_are_well_formed() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ from copydesk.commands.exits import DONE, INTERRUPTED
 from copydesk.errors import UsageError
 
 if TYPE_CHECKING:
-    from copydesk.serving.settings import Settings
+    from copydesk.serving.config import Config
 
 
 def add(commands: options.Commands) -> None:
@@ -30,26 +31,32 @@ def run(arguments: argparse.Namespace) -> int:
 
     from copydesk.serving.serve import serve
 
-    told = serve(_settings(arguments))
+    told = serve(_config(arguments))
     return INTERRUPTED if told == signal.SIGINT else DONE
 
 
-def _settings(arguments: argparse.Namespace) -> Settings:
-    from copydesk.serving.settings import ModelSettings, Settings
+def _config(arguments: argparse.Namespace) -> Config:
+    from copydesk.serving.config import Config, NameSettings, VersionSettings, read_config
 
+    options_given = {key: value for key, value in engine_options(arguments).items() if value is not None}
     if arguments.config is not None:
-        raise UsageError("--config is not read yet.")
-    name = Path(arguments.model).name if arguments.model and Path(arguments.model).exists() else arguments.model
-    model = ModelSettings(
-        name=name or "copydesk-nano",
-        model=arguments.model,
-        engine=arguments.engine,
-        draft=not arguments.no_draft,
-        learn=not arguments.no_learn,
-        options=engine_options(arguments),
-    )
+        if arguments.model or arguments.engine != "auto" or arguments.no_draft or arguments.no_learn or options_given:
+            raise UsageError("--config says which models there are and how they are loaded; leave out what else does.")
+        config = read_config(arguments.config)
+    else:
+        name = Path(arguments.model).name if arguments.model and Path(arguments.model).exists() else arguments.model
+        version = VersionSettings(
+            model=arguments.model,
+            engine=arguments.engine,
+            draft=not arguments.no_draft,
+            learn=not arguments.no_learn,
+            options=options_given,
+        )
+        config = Config(names=(NameSettings(name or "copydesk-nano", versions=(version,)),))
     given = {"host": arguments.host, "port": arguments.port}
-    return Settings(models=(model,), **{name: value for name, value in given.items() if value is not None})
+    return replace(
+        config, settings=replace(config.settings, **{key: value for key, value in given.items() if value is not None})
+    )
 
 
 def _port(written: str) -> int:

@@ -86,6 +86,7 @@ class Metrics:
         self._available = self._gauge("copydesk:replica_available", "0 while it does not answer.", replica, "livemin")
         self._loads = self._counter("copydesk:replica_loads", "Times it was loaded.", replica)
         self._quotas_up = self._gauge("copydesk:quota_storage_up", "0 while Redis does not answer.", [], "livemin")
+        self._quotas_up.set(1)
 
     def request_started(self, route: str) -> None:
         """See `Observer`."""

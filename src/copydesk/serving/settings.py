@@ -6,9 +6,7 @@ bytes or code points as their names say, times in seconds.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,20 +54,6 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class ModelSettings:
-    """A name that callers give as `model`, and what answers for it."""
-
-    name: str
-    model: str | None = None
-    """As `copydesk.load` takes it: None for the built-in one, a folder, a hub id, a GGUF file."""
-    engine: str = "auto"
-    draft: bool = True
-    learn: bool = True
-    options: Mapping[str, Any] = field(default_factory=dict)
-    """The engine's own, as `copydesk.load` takes them."""
-
-
-@dataclass(frozen=True, slots=True)
 class Settings:
     """A whole server."""
 
@@ -77,7 +61,5 @@ class Settings:
     port: int = 8000
     """0 takes a free one."""
     limits: Limits = field(default_factory=Limits)
-    models: tuple[ModelSettings, ...] = (ModelSettings("copydesk-nano"),)
-    """The first answers requests that name none."""
     page: bool = True
     """Whether the page to paste text on is served at `/`."""
