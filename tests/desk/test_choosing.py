@@ -15,7 +15,6 @@ class Allowing:
     """A grammar that allows some tokens, whatever came before."""
 
     finished = False
-    listed = ()
 
     def __init__(self, *legal: int) -> None:
         self.legal = legal

@@ -53,7 +53,7 @@ def job(tokenizer: Tokenizer, canonical: Canonical) -> AnswerJob:
 @pytest.fixture
 def written(tokenizer: Tokenizer) -> Written:
     tokens = tokenizer.encode('"down"')
-    return Written(tokens=tokens, probabilities={1: 0.5}, listed={})
+    return Written(tokens=tokens, probabilities={1: 0.5})
 
 
 def test_a_finished_job_hands_over_its_answer(job: AnswerJob, written: Written, tokenizer: Tokenizer) -> None:

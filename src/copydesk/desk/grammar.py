@@ -70,8 +70,6 @@ class Grammar:
 class JsonState:
     """A legal beginning of a JSON answer, or of one that a pattern matches. Satisfies `State`."""
 
-    listed: tuple[int, ...] = ()
-
     def __init__(self, matcher: LLMatcher, canonical: Canonical, tokens: list[int]) -> None:
         self._matcher = matcher
         self._canonical = canonical

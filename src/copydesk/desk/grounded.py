@@ -76,8 +76,6 @@ class GroundedGrammar:
 class GroundedState:
     """A legal beginning of a grounded answer. Satisfies `State`."""
 
-    listed: tuple[int, ...] = ()
-
     def __init__(self, state: JsonState, runs: Runs, vocabulary: Vocabulary, passed: list[Place]) -> None:
         """`passed` are the places before each token, and the one after the last."""
         self._state = state

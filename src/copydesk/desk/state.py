@@ -1,4 +1,4 @@
-"""Where an answer stands in its grammar: what the writing loop needs of a JSON schema and of a label set alike.
+"""Where an answer stands in its grammar: what the loops that write answers need of it.
 
 Knows nothing of models; scores come as plain arrays.
 """
@@ -16,10 +16,6 @@ class State(Protocol):
     @property
     def finished(self) -> bool:
         """Whether the answer is complete: it ended itself, or nothing may follow."""
-
-    @property
-    def listed(self) -> tuple[int, ...]:
-        """Tokens whose log-probabilities are wanted at this position, whichever is chosen."""
 
     def forced(self) -> tuple[int, ...]:
         """Accept the tokens that can only come next, whatever the model says, and return them."""

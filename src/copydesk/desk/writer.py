@@ -32,8 +32,6 @@ class Written:
     tokens: list[int] = field(default_factory=list)
     probabilities: dict[int, float] = field(default_factory=dict)
     """Of the open tokens, by their index: the model's own probability, 0 for one chosen only to come to an end."""
-    listed: dict[tuple[int, ...], dict[int, float]] = field(default_factory=dict)
-    """Log-probabilities of the tokens that the grammar wanted listed, by the tokens before them."""
     kept: int = 0
     """Open tokens that the draft proposed and the model let stand."""
     drafted: dict[int, bool] = field(default_factory=dict)
@@ -49,8 +47,6 @@ class _Ahead:
     tokens: list[int] = field(default_factory=list)
     open: list[int] = field(default_factory=list)
     """Indices into `tokens` where the model chooses; the last may be just past its end."""
-    listed: list[tuple[int, ...]] = field(default_factory=list)
-    """For each of them, the tokens that the grammar wants listed."""
     proposals: list[Proposal | None] = field(default_factory=list)
     """For each of them, where the draft stands there."""
 
@@ -135,7 +131,6 @@ class Writer:
                 break  # every further token is checked before the next
             proposal = ahead.proposal
             ahead.open.append(len(ahead.tokens))
-            ahead.listed.append(ahead.state.listed)
             ahead.proposals.append(proposal.copy() if proposal else None)
             token = proposal.next() if proposal and len(ahead.open) <= most else None
             if proposal is None or token is None or not ahead.state.accept(token):
@@ -149,7 +144,7 @@ class Writer:
 
     def _wanted(self, ahead: _Ahead) -> tuple[Wanted, ...]:
         before = len(self._unread) - 1
-        return tuple(Wanted(before + index, listed) for index, listed in zip(ahead.open, ahead.listed, strict=True))
+        return tuple(Wanted(before + index) for index in ahead.open)
 
     def _judge(self, ahead: _Ahead, scores: Sequence[Scores]) -> None:
         """Let stand what the model would have chosen itself; at the first token that it would not, its own goes in."""
@@ -169,9 +164,6 @@ class Writer:
         start = len(self._written.tokens)
         for number, score in enumerate(scores):
             index = ahead.open[number]
-            if ahead.listed[number]:
-                path = (*self._written.tokens, *ahead.tokens[:index])
-                self._written.listed[path] = dict(zip(ahead.listed[number], score.listed, strict=True))
             preference = self._choosing.prefer(score, partial(self._row, index - ahead.open[-1] - 1), start + index)
             drafted = ahead.tokens[index] if index < len(ahead.tokens) else None
             chosen = preference.first
