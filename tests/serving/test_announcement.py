@@ -2,27 +2,45 @@
 
 from __future__ import annotations
 
+import ast
+import json
 import shlex
+
+import pytest
 
 from copydesk.serving.announcement import address, announcement
 
 URL = "http://127.0.0.1:8000"
 
 
-def test_a_server_is_reached_at_its_address_from_the_same_machine() -> None:
-    assert address("127.0.0.1", 8000) == URL
-    assert address("0.0.0.0", 1) == "http://127.0.0.1:1"
-    assert address("::", 1) == "http://[::1]:1"
+@pytest.mark.parametrize(
+    ("host", "url"),
+    [
+        ("127.0.0.1", "http://127.0.0.1:80"),
+        ("0.0.0.0", "http://127.0.0.1:80"),
+        ("::", "http://[::1]:80"),
+        ("fe80::1", "http://[fe80::1]:80"),
+    ],
+)
+def test_addresses(host: str, url: str) -> None:
+    assert address(host, 80) == url
 
 
-def test_the_link_to_the_page_holds_the_key_where_no_server_sees_it() -> None:
-    assert f"A page to try it: {URL}/#key=sk-1\n" in announcement(URL, "nano", "sk-1")
-    assert f"A page to try it: {URL}/\n" in announcement(URL, "nano", None)
+@pytest.mark.parametrize("key", ["sk-abc", None])
+def test_the_curl_is_one_command_and_the_python_a_program(key: str | None) -> None:
+    text = announcement(URL, "nano", key)
+    command = text.partition("# curl\n")[2].partition("\n\n")[0]
+    words = shlex.split(command)
+    assert words[:2] == ["curl", f"{URL}/v1/extract"]
+    assert f"Authorization: Bearer {key or '$COPYDESK_KEY'}" in words
+    assert "长沙市" in json.loads(words[-1])["text"]
+    assert '"Authorization' in command  # in double quotes a variable is put in
+    program = text.partition("# Python\n")[2]
+    ast.parse(program)
+    assert f'base_url="{URL}/v1"' in program
+    assert ("os.environ" in program) == (key is None)
 
 
-def test_what_it_shows_can_be_pasted() -> None:
-    for key in ("sk-1", None):
-        shown = announcement(URL, "nano", key)
-        command = shown.split("# curl\n")[1].split("\n\n")[0]
-        assert shlex.split(command)[:2] == ["curl", f"{URL}/v1/extract"]
-        compile(shown.split("# Python\n")[1], "announcement", "exec")
+def test_a_key_of_one_s_own_is_not_made_up() -> None:
+    assert "sk-" not in announcement(URL, "nano", None)
+    assert announcement(URL, "nano", "sk-abc").count("sk-abc") >= 3
