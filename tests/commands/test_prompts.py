@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -59,3 +60,11 @@ def test_examples_count(prompts: Any, tmp_path: Path) -> None:
     code, rows, err = prompts("--examples", str(gold))
     assert (code, rows) == (2, [])
     assert "add --task" in err
+
+
+def test_the_page_on_prompts_says_what_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    page = Path(__file__).parents[2] / "docs" / "prompts.md"
+    said = re.findall(r"^\|[^|]*\| (?:short|guide) \| (\d+) \|", page.read_text(encoding="utf-8"), re.MULTILINE)
+    assert cli.main(["prompts"]) == 0
+    printed = [json.loads(line)["tokens"] for line in capsys.readouterr().out.splitlines()]
+    assert list(map(int, said[:4])) == printed
