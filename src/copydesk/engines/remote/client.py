@@ -134,7 +134,7 @@ class Client:
         """One answer that is still to be read. Errors: `AgainError`, and those of `refusal`."""
         try:
             response = await self._http.send(request, stream=True)
-            if response.status_code == 200 and "text/html" not in response.headers.get("Content-Type", ""):
+            if response.status_code == 200 and "event-stream" in response.headers.get("Content-Type", ""):
                 return response
             try:
                 await response.aread()
@@ -142,8 +142,8 @@ class Client:
                 await response.aclose()
         except (httpx.TransportError, httpx.InvalidURL) as error:
             raise self._failed(request, error) from error
-        self._accepted(request, response)
-        raise page(str(request.url))
+        self._object(request, self._accepted(request, response))
+        raise EngineError(f"{request.url} was to stream its answer and did not; use another server.")
 
     def _accepted(self, request: httpx.Request, response: httpx.Response) -> bytes:
         """The body of an answer of status 200. Errors: `AgainError`, and those of `refusal`."""

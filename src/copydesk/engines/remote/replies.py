@@ -13,8 +13,8 @@ from copydesk.errors import EngineError
 from copydesk.types import Delta, Finish, Json, TokenLogprob, Usage
 
 
-def completion(answer: Json) -> Completion:
-    """A whole answer. Errors: `EngineError` for one that is none."""
+def completion(answer: Json, top: int | None = None) -> Completion:
+    """A whole answer, with at most `top` probable tokens in each place. Errors: `EngineError` for one that is none."""
     choice = _choice(answer)
     if choice is None:
         raise _strange("no choices")
@@ -26,14 +26,16 @@ def completion(answer: Json) -> Completion:
         finish=finish(choice.get("finish_reason")),
         usage=usage(answer.get("usage")),
         reasoning=reasoning or None,
-        logprobs=logprobs(choice.get("logprobs")),
+        logprobs=logprobs(choice.get("logprobs"), top),
     )
 
 
 class Streamed:
     """Gathers the pieces of a streamed answer."""
 
-    def __init__(self) -> None:
+    def __init__(self, top: int | None = None) -> None:
+        """`top`: as in `completion`."""
+        self._top = top
         self._text: list[str] = []
         self._reasoning: list[str] = []
         self._logprobs: list[TokenLogprob] = []
@@ -53,7 +55,7 @@ class Streamed:
         part = choice.get("delta")
         content = _text(part, "content") if isinstance(part, Mapping) else _text(choice, "text")
         reasoning = _reasoning(part) if isinstance(part, Mapping) else ""
-        scored = logprobs(choice.get("logprobs"))
+        scored = logprobs(choice.get("logprobs"), self._top)
         if not (content or reasoning or scored):
             return None
         self._pieces += 1
@@ -90,24 +92,28 @@ def usage(counted: Any) -> Usage:
     return Usage(_count(counted.get("prompt_tokens")), _count(cached), _count(counted.get("completion_tokens")))
 
 
-def logprobs(scored: Any) -> tuple[TokenLogprob, ...]:
-    """The tokens' probabilities, as chats and as older completions give them."""
+def logprobs(scored: Any, top: int | None = None) -> tuple[TokenLogprob, ...]:
+    """The tokens' probabilities, as chats and as older completions give them, at most `top` more in each place."""
     if not isinstance(scored, Mapping):
         return ()
     content = scored.get("content")
     if isinstance(content, list):
         tokens = [token for token in content if isinstance(token, Mapping)]
         return tuple(
-            TokenLogprob(*_scored(token), tuple(map(_scored, token.get("top_logprobs") or ()))) for token in tokens
+            TokenLogprob(*_scored(token), tuple(map(_scored, (token.get("top_logprobs") or ())[:top])))
+            for token in tokens
         )
     texts, own, tops = (scored.get(name) or [] for name in ("tokens", "token_logprobs", "top_logprobs"))
     return tuple(
         TokenLogprob(
             text.encode(errors="surrogateescape"),
             float(logprob or 0.0),
-            tuple((other.encode(errors="surrogateescape"), float(score)) for other, score in (top or {}).items()),
+            tuple(
+                (other.encode(errors="surrogateescape"), float(score))
+                for other, score in [*(others or {}).items()][:top]
+            ),
         )
-        for text, logprob, top in zip(texts, own, tops or [None] * len(texts), strict=False)
+        for text, logprob, others in zip(texts, own, tops or [None] * len(texts), strict=False)
     )
 
 

@@ -80,13 +80,13 @@ class Server:
 
     async def complete(self, asked: Asked) -> Completion:
         """As `Completions`."""
-        found = completion(await self._client.post(self._path(asked), self._body(asked)))
+        found = completion(await self._client.post(self._path(asked), self._body(asked)), asked.top)
         return self._unwrapped(asked, found)
 
     async def stream(self, asked: Asked) -> AsyncGenerator[Delta | Completion, None]:
         """As `Completions`. A label that the server writes as JSON comes at once, at the end."""
         body = self._body(asked) | {"stream": True, "stream_options": {"include_usage": True}}
-        streamed = Streamed()
+        streamed = Streamed(asked.top)
         whole = self._served.dialect.labels_as_json(asked.constraint)
         async with aclosing(self._client.events(self._path(asked), body)) as events:
             async for event in events:
