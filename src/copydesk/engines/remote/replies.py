@@ -98,28 +98,30 @@ def logprobs(scored: Any, top: int | None = None) -> tuple[TokenLogprob, ...]:
         return ()
     content = scored.get("content")
     if isinstance(content, list):
-        tokens = [token for token in content if isinstance(token, Mapping)]
-        return tuple(
-            TokenLogprob(*_scored(token), tuple(map(_scored, (token.get("top_logprobs") or ())[:top])))
-            for token in tokens
-        )
+        return tuple(_token(token, top) for token in content if isinstance(token, Mapping))
     texts, own, tops = (scored.get(name) or [] for name in ("tokens", "token_logprobs", "top_logprobs"))
     return tuple(
-        TokenLogprob(
-            text.encode(errors="surrogateescape"),
-            float(logprob or 0.0),
-            tuple(
-                (other.encode(errors="surrogateescape"), float(score))
-                for other, score in [*(others or {}).items()][:top]
-            ),
-        )
+        TokenLogprob(_bytes(text), float(logprob or 0.0), _older(others, top))
         for text, logprob, others in zip(texts, own, tops or [None] * len(texts), strict=False)
     )
 
 
+def _token(token: Mapping[str, Any], top: int | None) -> TokenLogprob:
+    others = token.get("top_logprobs") or ()
+    return TokenLogprob(*_scored(token), tuple(map(_scored, others[:top])))
+
+
+def _older(others: Mapping[str, float] | None, top: int | None) -> tuple[tuple[bytes, float], ...]:
+    return tuple((_bytes(text), float(score)) for text, score in (others or {}).items())[:top]
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode(errors="surrogateescape")
+
+
 def _scored(token: Mapping[str, Any]) -> tuple[bytes, float]:
     found = token.get("bytes")
-    text = bytes(found) if isinstance(found, list) else str(token.get("token", "")).encode(errors="surrogateescape")
+    text = bytes(found) if isinstance(found, list) else _bytes(str(token.get("token", "")))
     return text, float(token.get("logprob") or 0.0)
 
 
