@@ -300,6 +300,18 @@ def test_the_built_in_model_announces_what_it_was_not_trained_for_once(
     assert "copydesk.load(" in caplog.text
 
 
+def test_the_built_in_model_announces_that_it_knows_its_own_prompts_only(
+    tiny_model: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with Model(copydesk.load(tiny_model)._desk, builtin=True) as model:
+        model.classify(TEXT, prompt="short", examples=[])
+        assert caplog.records == []
+        model.classify(TEXT, examples=[("Stocks fall", "Business")])
+        model.classify(TEXT, examples=[("Stocks fall", "Business")])
+    assert len(caplog.records) == 1
+    assert "was trained with the short prompt" in caplog.text
+
+
 def test_other_models_announce_nothing(model: Model, caplog: pytest.LogCaptureFixture) -> None:
     model.extract(TEXT, CHOICE)
     assert caplog.records == []
