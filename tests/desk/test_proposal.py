@@ -17,7 +17,7 @@ def proposal(tokenizer: Tokenizer) -> Proposal:
 
 def rest(proposal: Proposal, tokenizer: Tokenizer) -> str:
     """What the draft would go on with, to its end."""
-    ahead = proposal.copy()
+    ahead = proposal.at(proposal.place)
     text = b""
     while (token := ahead.next()) not in (None, tokenizer.eos_token_ids[0]):
         assert token is not None
@@ -81,7 +81,7 @@ def test_a_very_long_draft_is_followed_to_its_end(tokenizer: Tokenizer) -> None:
 
 
 def test_a_copy_goes_its_own_way(proposal: Proposal, tokenizer: Tokenizer) -> None:
-    copy = proposal.copy()
+    copy = proposal.at(proposal.place)
     copy.follow(b"x")
     assert copy.next() is None
     assert rest(proposal, tokenizer) == TEXT

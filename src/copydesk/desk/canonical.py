@@ -34,10 +34,16 @@ class Canonical:
         ids = (id for id in range(self._tokenizer.vocab_size) if id not in self._tokenizer.control_ids)
         return {token[0]: id for id in ids if len(token := self._tokenizer.token_bytes(id)) == 1}
 
+    @cached_property
+    def _pieces(self) -> list[bytes]:
+        """What each token stands for."""
+        control = self._tokenizer.control_ids
+        ids = range(self._tokenizer.vocab_size)
+        return [b"" if id in control else self._tokenizer.token_bytes(id) for id in ids]
+
     def text(self, tokens: Iterable[int]) -> bytes:
         """The bytes that tokens stand for; control tokens, such as the one that ends an answer, stand for none."""
-        control = self._tokenizer.control_ids
-        return b"".join(self._tokenizer.token_bytes(token) for token in tokens if token not in control)
+        return b"".join(map(self._pieces.__getitem__, tokens))
 
     def split(self, before: Sequence[int], forced: bytes) -> tuple[tuple[int, ...], int]:
         """The tokens of `forced` after the answer's tokens `before`, and how many of them stand whatever follows.

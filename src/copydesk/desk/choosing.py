@@ -34,15 +34,16 @@ class Preference:
     """What the model would choose if everything were legal, and the scores to fall back on."""
 
     first: Chosen
-    _logprobs: Row
-    _scores: Row
+    _rows: Callable[[], tuple[np.ndarray, np.ndarray]]
+    """Log-probabilities, and the scores to choose by: they are fetched only where needed."""
 
     def within(self, state: State) -> Chosen:
         """The first choice if it is legal, else the best legal token."""
         if state.allows(self.first.token):
             return self.first
-        token = state.best(self._scores())
-        return Chosen(token, float(self._logprobs()[token]))
+        logprobs, scores = self._rows()
+        token = state.best(scores)
+        return Chosen(token, float(logprobs[token]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +53,19 @@ class Choosing:
     temperature: float = 0.0
     seed: int = 0
 
+    @property
+    def is_greedy(self) -> bool:
+        """Whether the model's own first choice is taken."""
+        return self.temperature < COLDEST
+
     def prefer(self, scores: Scores, row: Row, position: int) -> Preference:
         """The preference at `position`, counted in the answer's tokens."""
-        if self.temperature < COLDEST:
-            return Preference(Chosen(scores.argmax, scores.logprob), row, row)
+        if self.is_greedy:
+            return Preference(Chosen(scores.argmax, scores.logprob), lambda: (row(),) * 2)
         logprobs = row()
         noisy = logprobs / np.float32(self.temperature) + noise(self.seed, position, len(logprobs))
         argmax = int(noisy.argmax())
-        return Preference(Chosen(argmax, float(logprobs[argmax])), lambda: logprobs, lambda: noisy)
+        return Preference(Chosen(argmax, float(logprobs[argmax])), lambda: (logprobs, noisy))
 
 
 def noise(seed: int, position: int, size: int) -> np.ndarray:

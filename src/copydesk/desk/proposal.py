@@ -58,10 +58,16 @@ class Proposal:
         if self._place is not None:
             self._place = self._place + len(written) if self._text.startswith(written, self._place) else None
 
-    def copy(self) -> Proposal:
-        """The same draft at the same place, to look ahead with."""
+    @property
+    def place(self) -> int | None:
+        """How far the answer has got in the draft, in bytes; None where it has gone another way."""
+        return self._place
+
+    def at(self, place: int | None) -> Proposal:
+        """The same draft at some place, to look ahead with."""
         copy = object.__new__(Proposal)
         copy.__dict__.update(self.__dict__)
+        copy._place = place
         return copy
 
     def _split(self, start: int) -> None:

@@ -47,7 +47,7 @@ class _Ahead:
     tokens: list[int] = field(default_factory=list)
     open: list[int] = field(default_factory=list)
     """Indices into `tokens` where the model chooses; the last may be just past its end."""
-    proposals: list[Proposal | None] = field(default_factory=list)
+    places: list[int | None] = field(default_factory=list)
     """For each of them, where the draft stands there."""
 
 
@@ -124,14 +124,14 @@ class Writer:
 
     def _look_ahead(self, most: int) -> _Ahead:
         """Follow the draft as far as it is legal, through at most so many open tokens."""
-        ahead = _Ahead(self._state.copy(), self._proposal.copy() if self._proposal else None)
+        proposal = self._proposal.at(self._proposal.place) if self._proposal else None
+        ahead = _Ahead(self._state.copy(), proposal)
         start = len(self._written.tokens)
         while not ahead.state.finished:
             if ahead.tokens and start + len(ahead.tokens) >= self._careful_from:
                 break  # every further token is checked before the next
-            proposal = ahead.proposal
             ahead.open.append(len(ahead.tokens))
-            ahead.proposals.append(proposal.copy() if proposal else None)
+            ahead.places.append(proposal.place if proposal else None)
             token = proposal.next() if proposal and len(ahead.open) <= most else None
             if proposal is None or token is None or not ahead.state.accept(token):
                 break
@@ -162,23 +162,29 @@ class Writer:
     def _stand(self, ahead: _Ahead, scores: Sequence[Scores]) -> int:
         """Returns how many drafted tokens stand, having corrected the one after them if not all do."""
         start = len(self._written.tokens)
-        for number, score in enumerate(scores):
-            index = ahead.open[number]
-            preference = self._choosing.prefer(score, partial(self._row, index - ahead.open[-1] - 1), start + index)
+        for number, (index, score) in enumerate(zip(ahead.open, scores, strict=True)):
             drafted = ahead.tokens[index] if index < len(ahead.tokens) else None
+            if self._choosing.is_greedy and score.argmax == drafted:
+                self._take(start + index, score.logprob, kept=True)
+                continue
+            preference = self._choosing.prefer(score, partial(self._row, index - ahead.open[-1] - 1), start + index)
             chosen = preference.first
             if chosen.token != drafted:
                 ahead.state.rewind(len(ahead.tokens) - index)
                 chosen = preference.within(ahead.state)
                 for token in ahead.tokens[index:] if chosen.token == drafted else (chosen.token,):
                     ahead.state.accept(token)
-            self._written.probabilities[start + index] = math.exp(min(0.0, chosen.logprob))
-            if drafted is not None:
-                self._written.drafted[start + index] = chosen.token == drafted
+            self._take(start + index, chosen.logprob, kept=None if drafted is None else chosen.token == drafted)
             if chosen.token != drafted:
                 self._correct(ahead, number, chosen.token)
                 return number
         return len(ahead.open)
+
+    def _take(self, index: int, logprob: float, *, kept: bool | None) -> None:
+        """Take note of what went in at an open position, and whether it was what a draft had there."""
+        self._written.probabilities[index] = math.exp(min(0.0, logprob))
+        if kept is not None:
+            self._written.drafted[index] = kept
 
     def _correct(self, ahead: _Ahead, number: int, token: int) -> None:
         """Keep the draft up to an open position, then `token`."""
@@ -188,7 +194,8 @@ class Writer:
             self._engine.cut(self._sequence, self._engine.length(self._sequence) - excess)
         self._written.tokens += (*ahead.tokens[:index], token)
         self._unread = [token]
-        self._state, self._proposal = ahead.state, ahead.proposals[number]
+        self._state = ahead.state
+        self._proposal = ahead.proposal.at(ahead.places[number]) if ahead.proposal else None
         if self._proposal:
             self._proposal.follow(self._canonical.text((token,)))
 
