@@ -8,7 +8,7 @@ import pytest
 
 from copydesk.desk.request import Request
 from copydesk.errors import UsageError
-from copydesk.tasks.builtin import AGNEWS
+from copydesk.tasks.builtin import ADDRESS, AGNEWS
 
 
 @pytest.mark.parametrize(
@@ -19,11 +19,21 @@ from copydesk.tasks.builtin import AGNEWS
         {"temperature": float("inf")},
         {"max_tokens": 0},
         {"seed": -1},
+        {"abstain_below": 1.1},
+        {"abstain_below": -0.1},
+        {"abstain_below": float("nan")},
+        {"abstain_below": "0.5"},
     ],
 )
 def test_senseless_options(options: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match=next(iter(options))):
         Request(AGNEWS, "text", **options)
+
+
+def test_only_a_classification_abstains() -> None:
+    assert Request(AGNEWS, "text", abstain_below=1).abstain_below == 1
+    with pytest.raises(UsageError, match="for classifications"):
+        Request(ADDRESS, "text", abstain_below=0.5)
 
 
 def test_defaults() -> None:
