@@ -78,7 +78,7 @@ def load(
             free = torch.cuda.mem_get_info(place)[0] if on_gpu else 2**28
             cache_bytes = min(int(_SHARE * free), _MOST_BYTES)
         blocks = max(2, cache_bytes // block)
-        cache = Cache(config.num_hidden_layers, heads, blocks, place, number, operations)
+        cache = Cache(config.num_hidden_layers, heads, blocks, place, number)
         runner = Runner(network, cache, operations, blocks=-(-context // BLOCK_SIZE), record=record and on_gpu)
         runner.prepare(_PREPARED)
     except torch.OutOfMemoryError as error:

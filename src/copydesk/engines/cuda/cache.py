@@ -5,8 +5,6 @@ Knows nothing of how they are computed.
 
 from __future__ import annotations
 
-from types import ModuleType
-
 import torch
 
 from copydesk.engines.blocks import BLOCK_SIZE, BlockTable
@@ -24,7 +22,6 @@ class Cache:
         blocks: int,
         device: torch.device,
         dtype: torch.dtype,
-        operations: ModuleType,
     ) -> None:
         """Errors: `EngineError` `engine_failed` when the device has no room for it."""
         shape = (layers, blocks, heads.kv, BLOCK_SIZE, heads.size)
@@ -38,15 +35,6 @@ class Cache:
                 code="engine_failed",
             ) from error
         self.table = BlockTable(blocks, reserved=1)
-        self._operations = operations
-        self._device = device
-
-    def extend(self, additions: list[tuple[int, int]]) -> None:
-        """Make room for `(sequence, tokens)` more; all of it or none. Errors: `EngineError` `cache_full`."""
-        copies = self.table.extend(additions)
-        if copies:
-            pairs = torch.tensor(copies, dtype=torch.int32).T.contiguous().to(self._device)
-            self._operations.copy_blocks(self.keys, self.values, pairs[0], pairs[1])
 
 
 def bytes_per_block(layers: int, heads: Heads, dtype: torch.dtype) -> int:

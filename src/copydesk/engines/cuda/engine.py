@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from copydesk.engines.cuda.cache import Cache
-from copydesk.engines.cuda.layout import Part
+from copydesk.engines.cuda.layout import NONE, Part
 from copydesk.engines.cuda.runner import LONGEST_CHAIN, Outcome, Runner
 from copydesk.engines.packed import NO_TOKEN, PackedReads, PackedScores
 from copydesk.engines.protocol import Read, Scores
@@ -120,20 +120,23 @@ class CudaEngine:
     def _run(self, reads: PackedReads) -> PackedScores:
         sequences = reads.sequences.tolist()
         starts = np.array([self._table.length(sequence) for sequence in sequences], np.int32)
-        self._cache.extend(list(zip(sequences, reads.lengths.tolist(), strict=True)))
+        copies = self._table.extend(zip(sequences, reads.lengths.tolist(), strict=True))
         try:
-            return self._scores(reads, sequences, starts)
+            return self._scores(reads, sequences, starts, copies)
         except BaseException:
             for sequence, start in zip(sequences, starts.tolist(), strict=True):
                 self._table.cut(sequence, start)
                 self._last.pop(sequence, None)
             raise
 
-    def _scores(self, reads: PackedReads, sequences: list[int], starts: Ints) -> PackedScores:
-        outcomes = self._read(reads, sequences, starts)
-        listed = self._listed(reads, outcomes)
+    def _scores(
+        self, reads: PackedReads, sequences: list[int], starts: Ints, copies: list[tuple[int, int]]
+    ) -> PackedScores:
+        outcomes = self._read(reads, sequences, starts, copies)
         chained = self._decode(reads, sequences, starts, outcomes)
-        found = _fetched([outcome.found for outcome in outcomes], 3)
+        fetched = [outcome.fetch() for outcome in outcomes]
+        found = np.concatenate([part for part, _ in fetched], axis=1) if fetched else np.empty((3, 0), np.float32)
+        listed = np.concatenate([part for _, part in fetched]) if fetched else np.empty(0, np.float32)
         if not np.isfinite(found[2]).all():
             raise EngineError("the model's scores are not numbers; its weights are damaged", code="engine_failed")
         hidden = [outcome.hidden for outcome in outcomes]
@@ -148,7 +151,7 @@ class CudaEngine:
         return PackedScores(
             found[0].view(np.int32),
             found[1],
-            listed.cpu().numpy(),
+            listed,
             top_tokens,
             top_logprobs,
             np.full(len(sequences), steps, np.int32),
@@ -156,11 +159,13 @@ class CudaEngine:
             ahead_logprobs,
         )
 
-    def _read(self, reads: PackedReads, sequences: list[int], starts: Ints) -> list[Outcome]:
+    def _read(
+        self, reads: PackedReads, sequences: list[int], starts: Ints, copies: list[tuple[int, int]]
+    ) -> list[Outcome]:
         """The reads as forwards, of fewer tokens at once if the device has no memory for as many."""
         while True:
             try:
-                return [self._runner.read(part) for part in self._parts(reads, sequences, starts)]
+                return [self._runner.read(part) for part in self._parts(reads, sequences, starts, copies)]
             except torch.OutOfMemoryError as error:
                 torch.cuda.empty_cache()
                 if self._tokens_at_once <= _FEWEST_TOKENS:
@@ -170,37 +175,33 @@ class CudaEngine:
                     ) from error
                 self._tokens_at_once //= 2
 
-    def _parts(self, reads: PackedReads, sequences: list[int], starts: Ints) -> list[Part]:
+    def _parts(
+        self, reads: PackedReads, sequences: list[int], starts: Ints, copies: list[tuple[int, int]]
+    ) -> list[Part]:
         ends = np.cumsum(reads.lengths, dtype=np.int64)
         begins = ends - reads.lengths
         wanted = np.repeat(begins, reads.wanted_counts) + reads.positions
+        rows = np.repeat(np.arange(len(wanted), dtype=np.int32), reads.listed_counts) if len(reads.listed) else NONE
         parts = []
         for begin in range(0, len(reads.tokens), self._tokens_at_once):
             end = min(begin + self._tokens_at_once, len(reads.tokens))
             own = slice(int(np.searchsorted(ends, begin, "right")), int(np.searchsorted(begins, end, "left")))
             first = np.maximum(begins[own], begin)
-            inside = wanted[np.searchsorted(wanted, begin) : np.searchsorted(wanted, end)] - begin
+            inside = slice(*np.searchsorted(wanted, (begin, end)).tolist())
+            listed = slice(*np.searchsorted(rows, (inside.start, inside.stop)).tolist())
             parts.append(
                 Part(
                     reads.tokens[begin:end],
                     (starts[own] + first - begins[own]).astype(np.int32),
                     (np.minimum(ends[own], end) - first).astype(np.int32),
-                    inside.astype(np.int32),
+                    (wanted[inside] - begin).astype(np.int32),
                     [self._table.blocks(sequence) for sequence in sequences[own]],
+                    rows[listed] - inside.start,
+                    reads.listed[listed],
+                    copies if begin == 0 else (),
                 )
             )
         return parts
-
-    def _listed(self, reads: PackedReads, outcomes: list[Outcome]) -> Tensor:
-        if not len(reads.listed):
-            return torch.empty(0)
-        rows = np.repeat(np.arange(len(reads.positions), dtype=np.int32), reads.listed_counts)
-        values, begin = [], 0
-        for outcome in outcomes:
-            own = slice(*np.searchsorted(rows, [begin, begin + len(outcome.hidden)]).tolist())
-            values.append(self._runner.listed(outcome, rows[own] - begin, reads.listed[own]))
-            begin += len(outcome.hidden)
-        return torch.cat(values)
 
     def _decode(
         self, reads: PackedReads, sequences: list[int], starts: Ints, outcomes: list[Outcome]
@@ -208,18 +209,19 @@ class CudaEngine:
         """What follows the reads if all of them have it decoded ahead: `[steps, sequences]`, twice; maybe no step."""
         lengths = starts + reads.lengths
         left = self.context_length - int(lengths.max(initial=0))
-        steps = min(int(reads.aheads.min(initial=0)), left, LONGEST_CHAIN)
+        steps = min(int(reads.aheads.min()) if len(sequences) else 0, left, LONGEST_CHAIN)
         if steps > 0 and len(outcomes) == 1 and len(sequences) <= 64 and (reads.wanted_counts > 0).all():
             try:
-                self._cache.extend([(sequence, steps) for sequence in sequences])
+                # No copies: a sequence that was just read holds its last block alone.
+                self._table.extend([(sequence, steps) for sequence in sequences])
             except EngineError:  # no room: the answers go on one by one, or make some
                 steps = 0
             if steps:
                 ones = np.ones(len(sequences), np.int32)
                 blocks = [self._table.blocks(sequence) for sequence in sequences]
                 order = np.arange(len(sequences), dtype=np.int32)
-                last = torch.from_numpy(np.cumsum(reads.wanted_counts) - 1).to(outcomes[0].found.device)
-                first = outcomes[0].found[0].view(torch.int32)[last]
+                last = torch.from_numpy(np.cumsum(reads.wanted_counts) - 1).to(outcomes[0].values.device)
+                first = outcomes[0].argmax[last]
                 return self._runner.decode(Part(ones, lengths, ones, order, blocks), first, steps)
         return torch.empty(0, len(sequences), dtype=torch.int32), torch.empty(0, len(sequences))
 
@@ -242,12 +244,3 @@ def _row(hidden: list[Tensor], index: int) -> Tensor:
             return states[index : index + 1]
         index -= len(states)
     raise EngineError("no such hidden state", code="engine_failed")
-
-
-def _fetched(parts: list[Tensor], rows: int) -> NDArray[np.float32]:
-    """All columns of the parts on the host: here it waits for the device."""
-    if not parts:
-        return np.empty((rows, 0), np.float32)
-    joined = parts[0] if len(parts) == 1 else torch.cat(parts, dim=1)
-    fetched: NDArray[np.float32] = joined.cpu().numpy()
-    return fetched

@@ -16,6 +16,7 @@ from copydesk.engines.cuda.shapes import Heads
 
 _KEYS_AT_ONCE = 64
 _COLUMNS_AT_ONCE = 128
+_COPIED_AT_ONCE = 4096
 _ROWS_AT_ONCE = 8192
 """Rows that are scored together: what is known of them for each tile of columns takes memory."""
 LOG2_E = 1.4426950408889634
@@ -186,9 +187,9 @@ def listed(hidden: Tensor, weight: Tensor, normalizers: Tensor, rows: Tensor, to
 
 def copy_blocks(keys: Tensor, values: Tensor, origins: Tensor, targets: Tensor) -> None:
     size = keys[0, 0].numel()
-    _copy_blocks[(len(origins), len(keys))](
-        keys, values, origins, targets, keys.stride(0), size, triton.next_power_of_2(min(size, 4096))
-    )
+    if len(origins):
+        grid = (len(origins), len(keys), triton.cdiv(size, _COPIED_AT_ONCE))
+        _copy_blocks[grid](keys, values, origins, targets, keys.stride(0), size, _COPIED_AT_ONCE)
 
 
 def advance(
@@ -474,13 +475,16 @@ def _listed(hidden, weight, normalizers, rows, tokens, result, SIZE: tl.constexp
 
 @triton.jit(do_not_specialize_on_alignment=["origins", "targets"])
 def _copy_blocks(keys, values, origins, targets, layer, size, BLOCK: tl.constexpr):
-    origin = tl.load(origins + tl.program_id(0)).to(tl.int64) * size + tl.program_id(1).to(tl.int64) * layer
-    target = tl.load(targets + tl.program_id(0)).to(tl.int64) * size + tl.program_id(1).to(tl.int64) * layer
-    for begin in range(0, size, BLOCK):
-        offset = begin + tl.arange(0, BLOCK)
-        mask = offset < size
-        tl.store(keys + target + offset, tl.load(keys + origin + offset, mask), mask)
-        tl.store(values + target + offset, tl.load(values + origin + offset, mask), mask)
+    origin = tl.load(origins + tl.program_id(0)).to(tl.int64)
+    target = tl.load(targets + tl.program_id(0)).to(tl.int64)
+    if origin == target:
+        return
+    offset = tl.program_id(2) * BLOCK + tl.arange(0, BLOCK)
+    mask = offset < size
+    begin = tl.program_id(1).to(tl.int64) * layer
+    read, written = begin + origin * size + offset, begin + target * size + offset
+    tl.store(keys + written, tl.load(keys + read, mask), mask)
+    tl.store(values + written, tl.load(values + read, mask), mask)
 
 
 @triton.jit(do_not_specialize=["count"], do_not_specialize_on_alignment=["logprobs", "argmax"])

@@ -6,12 +6,18 @@ tensors on a device and no weights.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 Ints = NDArray[np.int32]
+Flat = TypeVar("Flat", bound=Any)
+NONE: Ints = np.empty(0, np.int32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +31,13 @@ class Size:
     width: int
     """Blocks of the longest sequence."""
     wanted: int
+    listed: int
     tile: int
     """The most tokens in a tile."""
 
     @property
-    def sections(self) -> dict[str, tuple[int, ...]]:
-        """Shape of each part of the flat array, in order."""
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """Of each part of the flat array, in order."""
         return {
             "tokens": (self.tokens,),
             "positions": (self.tokens,),
@@ -40,13 +47,17 @@ class Size:
             "tile_positions": (self.tiles,),
             "tile_rows": (self.tiles,),
             "wanted": (self.wanted,),
+            "listed_rows": (self.listed,),
+            "listed_tokens": (self.listed,),
+            "origins": (self.sequences,),
+            "targets": (self.sequences,),
             "tables": (self.sequences + 1, self.width),
         }
 
     @property
     def flat(self) -> int:
         """Elements of the flat array."""
-        return sum(_padded(shape) for shape in self.sections.values())
+        return sum(map(_padded, self.shapes.values()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,56 +69,76 @@ class Part:
     lengths: Ints
     wanted: Ints
     """Ascending indices into `tokens`."""
-    blocks: list[list[int]]
+    blocks: Sequence[Sequence[int]]
     """Of each sequence: the numbers of the blocks that hold it, these tokens included."""
+    listed_rows: Ints = field(default_factory=lambda: NONE)
+    """Indices into `wanted` of the single tokens whose log-probabilities are asked for."""
+    listed_tokens: Ints = field(default_factory=lambda: NONE)
+    copies: Sequence[tuple[int, int]] = ()
+    """Blocks to copy before anything is written, `(from, to)`; at most one a sequence."""
 
     def size(self, tile: int) -> Size:
         """The least room for this, with tiles of at most `tile` tokens."""
         tiles = int((-(-self.lengths // tile)).sum())
         width = max(map(len, self.blocks), default=1)
-        return Size(len(self.tokens), tiles, len(self.lengths), width, len(self.wanted), tile)
+        listed = len(self.listed_rows)
+        return Size(len(self.tokens), tiles, len(self.lengths), width, len(self.wanted), listed, tile)
 
-    def fill(self, flat: Ints, size: Size) -> None:
-        """Write this into a flat array of a size that has room for it.
+    def fill(self, views: dict[str, Ints], size: Size) -> None:
+        """Write this into the parts of a flat array, of a size that has room for it.
 
-        Tokens, tiles and wanted positions that are left over are harmless: such a token stands at position 0 of row 0,
-        which maps to block 0 and belongs to no sequence; such a tile is empty.
+        What is left over is harmless: such a token stands at position 0 of row 0, which maps to block 0 and belongs to
+        no sequence; such a tile is empty; such a copy is of block 0 to itself.
         """
-        parts = sections(flat, size)
-        count = len(self.tokens)
-        owners = np.repeat(np.arange(len(self.lengths), dtype=np.int32), self.lengths)
-        begins = (np.cumsum(self.lengths) - self.lengths).astype(np.int32)
-        within = np.arange(count, dtype=np.int32) - begins[owners]
-        _put(parts["tokens"], self.tokens)
-        _put(parts["positions"], within + self.starts[owners])
-        _put(parts["rows"], owners + 1)
-        tiles = -(-self.lengths // size.tile)
-        of = np.repeat(np.arange(len(tiles), dtype=np.int32), tiles)
-        offset = (np.arange(len(of), dtype=np.int32) - (np.cumsum(tiles) - tiles)[of]) * size.tile
-        _put(parts["tile_starts"], begins[of] + offset)
-        _put(parts["tile_counts"], np.minimum(self.lengths[of] - offset, size.tile))
-        _put(parts["tile_positions"], self.starts[of] + offset)
-        _put(parts["tile_rows"], of + 1)
-        _put(parts["wanted"], self.wanted)
-        tables = parts["tables"]
+        owners, within = _runs(self.lengths)
+        tile_owners, tile_within = _runs(-(-self.lengths // size.tile))
+        offsets = tile_within * np.int32(size.tile)
+        begins = np.cumsum(self.lengths, dtype=np.int32) - self.lengths
+        _put(views["tokens"], self.tokens)
+        _put(views["positions"], within + self.starts[owners])
+        _put(views["rows"], owners + 1)
+        _put(views["tile_starts"], begins[tile_owners] + offsets)
+        _put(views["tile_counts"], np.minimum(self.lengths[tile_owners] - offsets, size.tile))
+        _put(views["tile_positions"], self.starts[tile_owners] + offsets)
+        _put(views["tile_rows"], tile_owners + 1)
+        _put(views["wanted"], self.wanted)
+        _put(views["listed_rows"], self.listed_rows)
+        _put(views["listed_tokens"], self.listed_tokens)
+        copies = np.array(self.copies, np.int32).reshape(-1, 2)
+        _put(views["origins"], copies[:, 0])
+        _put(views["targets"], copies[:, 1])
+        self._fill_tables(views["tables"])
+
+    def _fill_tables(self, tables: Ints) -> None:
         tables[:] = 0
-        counts = np.fromiter(map(len, self.blocks), np.int64, len(self.blocks))
-        numbers = np.fromiter((block for blocks in self.blocks for block in blocks), np.int32, int(counts.sum()))
-        tables[1 : len(self.blocks) + 1][np.arange(size.width) < counts[:, None]] = numbers
+        counts = list(map(len, self.blocks))
+        numbers = np.fromiter(chain.from_iterable(self.blocks), np.int32, sum(counts))
+        filled = np.arange(tables.shape[1]) < np.array(counts)[:, None]
+        tables[1 : len(counts) + 1][filled] = numbers
 
 
-def sections(flat: Ints, size: Size) -> dict[str, Ints]:
-    """The parts of a flat array, as views; of any array that can be sliced and reshaped."""
+def sections(flat: Flat, size: Size) -> dict[str, Flat]:
+    """The parts of a flat array, as views; of a tensor as well."""
     views, begin = {}, 0
-    for name, shape in size.sections.items():
-        views[name] = flat[begin : begin + int(np.prod(shape))].reshape(shape)
+    for name, shape in size.shapes.items():
+        views[name] = flat[begin : begin + math.prod(shape)].reshape(shape)
         begin += _padded(shape)
     return views
 
 
 def _padded(shape: tuple[int, ...]) -> int:
     """Elements up to where the next part begins: kernels load from 16-byte boundaries, and compile anew elsewhere."""
-    return -(-int(np.prod(shape)) // 4) * 4
+    return -(-math.prod(shape) // 4) * 4
+
+
+def _runs(lengths: Ints) -> tuple[Ints, Ints]:
+    """Of runs of such lengths, one after the other: for each element its run, and its index in that."""
+    if len(lengths) == 1:
+        count = int(lengths[0])
+        return np.zeros(count, np.int32), np.arange(count, dtype=np.int32)
+    owners = np.repeat(np.arange(len(lengths), dtype=np.int32), lengths)
+    begins = np.cumsum(lengths, dtype=np.int32) - lengths
+    return owners, np.arange(len(owners), dtype=np.int32) - begins[owners]
 
 
 def _put(section: Ints, values: Ints) -> None:

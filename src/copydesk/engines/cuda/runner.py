@@ -6,7 +6,7 @@ stand where is settled by whoever hands it a `Part`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, TypeVar
@@ -21,6 +21,8 @@ from copydesk.engines.cuda.forward import forward, forward_one
 from copydesk.engines.cuda.layout import Part, Size, sections
 from copydesk.engines.cuda.weights import Network
 
+Floats = NDArray[np.float32]
+Ints = NDArray[np.int32]
 Captured = TypeVar("Captured")
 
 TOKENS = (
@@ -31,6 +33,8 @@ TOKENS = (
 SEQUENCES = (1, 8, 64)
 SCORED_WITHIN = 256
 """Up to so many tokens a recording scores a position for each of them; above, scoring follows it."""
+LISTED = 64
+"""Single tokens that a recording has room for."""
 NARROW = 64
 """Blocks of a sequence up to which recordings for short sequences do."""
 _SMALL_TILE, _LARGE_TILE = 16, 64
@@ -45,17 +49,33 @@ class Outcome:
 
     hidden: Tensor
     """`[wanted, hidden_size]`."""
-    found: Tensor
-    """As `score` gives it, `[3, wanted]`."""
+    values: Tensor
+    """Float32: what `score` gives for `room` positions, `[3, room]`, then the log-probabilities of listed tokens."""
+    room: int
+    listed: int
+
+    @property
+    def argmax(self) -> Tensor:
+        """Int32 `[wanted]`."""
+        return self.values[: len(self.hidden)].view(torch.int32)
+
+    def fetch(self) -> tuple[Floats, Floats]:
+        """`[3, wanted]` and `[listed]` on the host: here it waits for the device."""
+        values: Floats = self.values.cpu().numpy()
+        end = 3 * self.room
+        return values[:end].reshape(3, self.room)[:, : len(self.hidden)], values[end : end + self.listed]
 
 
 @dataclass(frozen=True, slots=True)
 class _Recording:
     size: Size
     host: Tensor
+    views: dict[str, Ints]
+    """The parts of `host`."""
     flat: Tensor
     graph: torch.cuda.CUDAGraph
-    outcome: tuple[Tensor, Tensor | None]
+    hidden: Tensor
+    values: Tensor | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,15 +111,14 @@ class Runner:
         recording = self._recordings.get(size)
         if recording is None:
             recording = self._recordings[size] = self._make_recording(size)
-        part.fill(recording.host.numpy(), size)
+        part.fill(recording.views, size)
         recording.flat.copy_(recording.host, non_blocking=True)
         recording.graph.replay()
-        hidden, found = recording.outcome
         count = len(part.wanted)
-        hidden = hidden[:count].clone()  # the next replay writes over it
-        if found is None:
-            return Outcome(hidden, self._operations.score(hidden, self._network.projection))
-        return Outcome(hidden, found[:, :count].clone())
+        hidden = recording.hidden[:count].clone()  # the next replay writes over it
+        if recording.values is None:
+            return self._scored(hidden, sections(recording.flat, size), len(part.listed_rows))
+        return Outcome(hidden, recording.values, size.wanted, len(part.listed_rows))
 
     def decode(self, part: Part, first: Tensor, steps: int) -> tuple[Tensor, Tensor]:
         """Decode greedily after a forward: tokens int32 and log-probabilities `[steps, sequences]`, on the device.
@@ -109,7 +128,7 @@ class Runner:
         """
         chain = self._chain(part)
         count = len(part.tokens)
-        part.fill(chain.host.numpy(), chain.size)
+        part.fill(sections(chain.host.numpy(), chain.size), chain.size)
         chain.flat.copy_(chain.host, non_blocking=True)
         chain.flat[:count].copy_(first)  # the tokens come first in a layout
         chain.step.zero_()
@@ -121,14 +140,6 @@ class Runner:
         """Logits, float32 `[rows, vocab_size]`, of hidden states."""
         logits: Tensor = self._operations.project(hidden, self._network.projection)
         return logits
-
-    def listed(self, outcome: Outcome, rows: NDArray[np.int32], tokens: NDArray[np.int32]) -> Tensor:
-        """Log-probabilities of single tokens at single wanted positions."""
-        pairs = torch.from_numpy(np.stack([rows, tokens])).to(self._device)
-        values: Tensor = self._operations.listed(
-            outcome.hidden, self._network.projection, outcome.found[2], pairs[0], pairs[1]
-        )
-        return values
 
     def prepare(self, tokens: int) -> None:
         """Record the forwards of one short sequence, up to so many tokens, before they are needed."""
@@ -148,6 +159,8 @@ class Runner:
         count = len(part.tokens)
         if not self._record or not count or count > TOKENS[-1] or len(part.lengths) > SEQUENCES[-1]:
             return None
+        if len(part.listed_rows) > LISTED:
+            return None
         tokens = next(size for size in TOKENS if size >= count)
         sequences = next(size for size in SEQUENCES if size >= len(part.lengths))
         wanted = tokens
@@ -161,15 +174,23 @@ class Runner:
     def _read_now(self, part: Part) -> Outcome:
         size = part.size(_SMALL_TILE if len(part.tokens) < _LARGE_FROM else _LARGE_TILE)
         host = self._host(size)
-        part.fill(host.numpy(), size)
-        flat = host.to(self._device, non_blocking=True)
-        hidden = self._forward(flat, size)
-        return Outcome(hidden, self._operations.score(hidden, self._network.projection))
+        part.fill(sections(host.numpy(), size), size)
+        batch = sections(host.to(self._device, non_blocking=True), size)
+        return self._scored(self._forward(batch, size), batch, len(part.listed_rows))
 
-    def _forward(self, flat: Tensor, size: Size, *, chained: bool = False) -> Tensor:
-        batch: dict[str, Tensor] = sections(flat, size)  # type: ignore[arg-type, assignment]
-        if chained:  # one tile a token: both move on together
-            batch["tile_positions"] = batch["positions"]
+    def _scored(self, hidden: Tensor, batch: Mapping[str, Tensor], listed: int) -> Outcome:
+        return Outcome(hidden, self._values(hidden, batch, listed), len(hidden), listed)
+
+    def _values(self, hidden: Tensor, batch: Mapping[str, Tensor], listed: int) -> Tensor:
+        found = self._operations.score(hidden, self._network.projection)
+        if not listed:
+            return found.view(-1)  # type: ignore[no-any-return]
+        rows, tokens = batch["listed_rows"][:listed], batch["listed_tokens"][:listed]
+        chosen = self._operations.listed(hidden, self._network.projection, found[2], rows, tokens)
+        return torch.cat([found.view(-1), chosen])
+
+    def _forward(self, batch: Mapping[str, Tensor], size: Size) -> Tensor:
+        self._operations.copy_blocks(self._cache.keys, self._cache.values, batch["origins"], batch["targets"])
         if size.tokens == 1 and self._record:
             return forward_one(self._network, self._cache, batch)
         return forward(self._network, self._cache, batch, size.tile, self._operations)
@@ -178,19 +199,21 @@ class Runner:
         host = self._host(size).zero_()
         flat = torch.zeros(size.flat, dtype=torch.int32, device=self._device)
 
-        def compute() -> tuple[Tensor, Tensor | None]:
-            hidden = self._forward(flat, size)
-            inside = size.tokens <= SCORED_WITHIN
-            return hidden, self._operations.score(hidden, self._network.projection) if inside else None
+        batch = sections(flat, size)
 
-        graph, outcome = self._captured(compute)
-        return _Recording(size, host, flat, graph, outcome)
+        def compute() -> tuple[Tensor, Tensor | None]:
+            hidden = self._forward(batch, size)
+            inside = size.tokens <= SCORED_WITHIN
+            return hidden, self._values(hidden, batch, size.listed) if inside else None
+
+        graph, (hidden, values) = self._captured(compute)
+        return _Recording(size, host, sections(host.numpy(), size), flat, graph, hidden, values)
 
     def _chain(self, part: Part) -> _Chain:
         count = 1 << (len(part.tokens) - 1).bit_length()
         width = self._width(part)
         if (count, width) not in self._chains:
-            self._chains[count, width] = self._make_chain(Size(count, count, count, width, count, _SMALL_TILE))
+            self._chains[count, width] = self._make_chain(Size(count, count, count, width, count, 0, _SMALL_TILE))
         return self._chains[count, width]
 
     def _make_chain(self, size: Size) -> _Chain:
@@ -199,10 +222,11 @@ class Runner:
         step = torch.zeros(1, dtype=torch.int32, device=self._device)
         tokens = torch.zeros(LONGEST_CHAIN + 1, size.tokens, dtype=torch.int32, device=self._device)
         chances = torch.zeros(LONGEST_CHAIN + 1, size.tokens, dtype=torch.float32, device=self._device)
-        batch = sections(flat, size)  # type: ignore[arg-type]
+        batch = sections(flat, size)
+        batch["tile_positions"] = batch["positions"]  # one tile a token: both move on together
 
         def compute() -> None:
-            hidden = self._forward(flat, size, chained=True)
+            hidden = self._forward(batch, size)
             found = self._operations.score(hidden, self._network.projection)
             self._operations.advance(
                 batch["tokens"], batch["positions"], found[0].view(torch.int32), found[1], step, tokens, chances
@@ -233,4 +257,5 @@ class Runner:
 def _size(tokens: int, sequences: int, width: int, wanted: int) -> Size:
     tile = _SMALL_TILE if tokens < _LARGE_FROM else _LARGE_TILE
     sequences = min(sequences, tokens)
-    return Size(tokens, -(-tokens // tile) + (sequences if sequences > 1 else 0), sequences, width, wanted, tile)
+    tiles = -(-tokens // tile) + (sequences if sequences > 1 else 0)
+    return Size(tokens, tiles, sequences, width, wanted, LISTED, tile)
