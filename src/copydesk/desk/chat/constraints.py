@@ -6,6 +6,7 @@ Knows nothing of models.
 from __future__ import annotations
 
 import json
+import re
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass
@@ -82,7 +83,10 @@ class Constraints:
         if constraint.json_object:
             grammar = Grammar.of_any_object(tokenizer, self._canonical)
             return Compiled(grammar, len(self._closing.shortest(grammar.start())), self._closing)
-        pattern = constraint.regex if constraint.regex is not None else "|".join(map(_literally, constraint.choice))
+        if constraint.regex is not None:
+            pattern = _with_plain_digits(constraint.regex)
+        else:
+            pattern = "|".join(map(_literally, constraint.choice))
         grammar = Grammar.of_pattern(pattern, tokenizer, self._canonical)
         return Compiled(grammar, len(self._patterns.shortest(grammar.start())), self._patterns)
 
@@ -108,6 +112,17 @@ def _is_grounded(node: Any) -> bool:
         asked = node.get("grounded")
         return (isinstance(asked, bool | str) and bool(asked)) or any(map(_is_grounded, node.values()))
     return isinstance(node, list) and any(map(_is_grounded, node))
+
+
+def _with_plain_digits(pattern: str) -> str:
+    """A regular expression whose `\\d` is 0 to 9, as JSON Schema has it, rather than all digits of Unicode."""
+    in_class = False
+    parts = re.findall(r"\\.|.", pattern, re.DOTALL)
+    for place, part in enumerate(parts):
+        if part == "\\d":
+            parts[place] = "0-9" if in_class else "[0-9]"
+        in_class = part == "[" or (in_class and part != "]")
+    return "".join(parts)
 
 
 def _literally(text: str) -> str:

@@ -91,7 +91,7 @@ class Outgoing:
 
     def _next_content(self, state: ReplyState, last: bool) -> str:
         if state.content is None:
-            return self._content.take(state.text, 0, len(state.text)) if last and state.reasoning is None else ""
+            return ""
         start, end = state.content
         if end is None:
             end = len(state.text) if last or state.finished else len(state.text) - held_back(state.text, self._stop)

@@ -188,6 +188,14 @@ class ReplyState:
         if within > 0:
             self._inner.rewind(within - max(0, self._here.within))
 
+    def settle(self) -> None:
+        """Nothing more comes: what might have become a mark is content."""
+        self._settle(self._here)
+
+    def _settle(self, place: _Place) -> None:
+        if place.content is None and place.reasoning is None:
+            self._begin_content(place, 0)
+
     def _append(self, token: int, *, in_grammar: bool = False) -> None:
         """Take in a token that is legal; the grammar, if it is its turn, has taken it in."""
         here = self._here
@@ -200,8 +208,7 @@ class ReplyState:
             after.within += 1
         elif token in self._vocabulary.ends:
             after.ended = True
-            if after.content is None and after.reasoning is None:
-                after.content = 0
+            self._settle(after)
         elif here.content is None:
             self._read_marks(after)
         elif here.within < 0:
@@ -211,10 +218,9 @@ class ReplyState:
     def _read_marks(self, place: _Place) -> None:
         """Find out whether reasoning begins or ends with the text so far."""
         if place.reasoning is None:
-            begun = self.text.lstrip(_SPACE)
-            if begun.startswith(OPEN):
-                place.reasoning = (len(self.text) - len(begun) + len(OPEN), None)
-            elif not OPEN.startswith(begun):
+            if self.text.startswith(OPEN):
+                place.reasoning = (len(OPEN), None)
+            elif not OPEN.startswith(self.text):
                 self._begin_content(place, 0)
         if place.reasoning is not None:
             start = place.reasoning[0]

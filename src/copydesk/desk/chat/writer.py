@@ -119,6 +119,7 @@ class ReplyWriter:
                 self._first = False
             self._judge(ahead, scores)
             self._hand_out()
+        self._state.settle()
         if not self._state.finished:
             if self._ending:
                 raise self._ending.error()
