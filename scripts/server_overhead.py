@@ -42,12 +42,17 @@ def serve_fake(listener: socket.socket) -> None:
     """A server with all its parts but a model and real keys."""
     from copydesk.serving.drain import Drain
     from copydesk.serving.server import run
+    from copydesk.types import Answer, Task
     from serving.fakes import FakeBackend, Server, answer_of
 
-    value = dict.fromkeys(FIELDS, "x")
-    server = Server(FakeBackend(answer=lambda text: answer_of(value, labels={"Sports": 1.0})))
-    extract = FakeBackend(answer=lambda text: answer_of(value)).extract
-    server.backend.extract = extract  # type: ignore[method-assign]
+    class Instant(FakeBackend):
+        async def extract(self, text: str, task: Task, options: Mapping[str, Any]) -> Answer[Any]:
+            return answer_of(dict.fromkeys(FIELDS, "x"))
+
+        async def classify(self, text: str, task: Task, options: Mapping[str, Any]) -> Answer[str]:
+            return answer_of(task.labels[0], labels={label: 1 / len(task.labels) for label in task.labels})
+
+    server = Server(Instant())
 
     @asynccontextmanager
     async def application() -> AsyncIterator[Any]:

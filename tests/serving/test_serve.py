@@ -240,13 +240,13 @@ def test_it_stops_when_told_once_answers_are_out(told: int, code: int, tmp_path:
     answers: list[int] = []
 
     def ask() -> None:
-        body = {"texts": [f"{TEXT} {number}" for number in range(60)]}
+        body = {"texts": [f"{TEXT} {number}" for number in range(20)]}
         headers = {"Authorization": f"Bearer {running.key}"}
         answers.append(httpx.post(f"{running.url}/v1/extract", json=body, headers=headers, timeout=60).status_code)
 
     asking = threading.Thread(target=ask)
     asking.start()
-    time.sleep(0.3)
+    time.sleep(0.2)
     running.process.send_signal(told)
     _, log = running.process.communicate(timeout=60)
     asking.join()

@@ -109,7 +109,7 @@ def document() -> Json:
 def _post(body: type[Wire], summary: str, answer: Json, *, stream: bool = False) -> Json:
     content: Json = {"application/json": {"schema": answer}}
     if stream:
-        content["text/event-stream"] = {"schema": _TEXT}
+        content["text/event-stream"] = {}
     model = {"name": "model", "in": "query", "schema": _TEXT, "description": "Instead of the body's."}
     return {
         "summary": summary,
