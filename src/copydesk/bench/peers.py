@@ -85,6 +85,11 @@ class Running:
             self.close()
             raise
 
+    @property
+    def url(self) -> str:
+        """Its address."""
+        return f"http://127.0.0.1:{self._port}"
+
     def complete(self, prompt: Sequence[int], schema: Json) -> Completion:
         """The most probable answer to a prompt of token ids that satisfies `schema`. Errors: `CopydeskError`."""
         request = {
