@@ -213,10 +213,10 @@ def measure_crew(folder: Path, work: list[tuple[Task, list[str]]], workers: int,
     ready = time.perf_counter() - started
     for task, texts in work:
         asked = call(task, {})
-        list(crew.answers(texts[: 64 * workers], asked, 64))
+        list(crew.answers(texts[: 64 * workers], asked))
         engine.calls, engine.tokens, engine.seconds = 0, 0, 0.0
         own, theirs, started = time.process_time(), children_time(), time.perf_counter()
-        answers = list(crew.answers(texts, asked, 64))
+        answers = list(crew.answers(texts, asked))
         seconds = time.perf_counter() - started
         figures = {
             "task": task.name,

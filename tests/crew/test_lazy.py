@@ -40,7 +40,9 @@ class FakeCrew:
         if self.closed:
             raise UsageError("closed")
 
-    def answers(self, texts: Iterable[str | Failure], asked: bytes, in_flight: int) -> Iterator[Answer[Any] | Failure]:
+    def answers(
+        self, texts: Iterable[str | Failure], asked: bytes, in_flight: int | None
+    ) -> Iterator[Answer[Any] | Failure]:
         for text in texts:
             yield text if isinstance(text, Failure) else answer({"kind": f"crew {text}"})
 

@@ -28,9 +28,9 @@ def test_two_engines_answer_as_one(tiny_model: Path, tokenizer: Tokenizer, shift
     crew = make_crew(Turns(engine), Setup(tiny_model, Facts.of(engine)), 1, further=further)
     crew.wait()
     texts = [f"text {number}" for number in range(100)]
-    found = [row.value for row in crew.answers(texts, worker.call(AGNEWS, {}), 64) if isinstance(row, Answer)]
+    found = [row.value for row in crew.answers(texts, worker.call(AGNEWS, {})) if isinstance(row, Answer)]
     read = shift.engine.tokens_read
-    expected = [row.value for row in shift.crew.answers(texts, worker.call(AGNEWS, {}), 64) if isinstance(row, Answer)]
+    expected = [row.value for row in shift.crew.answers(texts, worker.call(AGNEWS, {})) if isinstance(row, Answer)]
     assert found == expected
     assert 0 < engine.tokens_read < shift.engine.tokens_read - read
     crew.close()

@@ -31,8 +31,8 @@ _CHUNK = 16
 """Rows that are sent together: enough for sending to cost little, few enough for no long wait for the last chunk."""
 _SECONDS = 0.02
 """A chunk is sent with fewer rows when so much time has passed since its first."""
-_CHUNKS_AHEAD = 2
-"""Chunks that a worker may hold beside those whose rows it works on at once."""
+_CHUNKS_EACH = 6
+"""Chunks that each worker holds, where the caller sets no limit: the 64 rows that a desk works on, and a few more."""
 
 
 class Host(Protocol):
@@ -103,22 +103,25 @@ class Crew:
             self._post.news.clear()
 
     def answers(
-        self, texts: Iterable[str | Failure], asked: worker.Call, in_flight: int
+        self, texts: Iterable[str | Failure], asked: worker.Call, in_flight: int | None = None
     ) -> Iterator[Answer[Any] | Failure]:
         """What becomes of each text, in order. A text is a `str`, or the `Failure` that it stays.
 
-        `asked` is what is asked of them (`worker.call`). Each worker works on `in_flight` rows at once; a few more are
-        on their way. Errors that are no row's own, and those of `texts`, are raised after the rows before them.
-        Closing the generator drops what is in progress.
+        `asked` is what is asked of them (`worker.call`). At most `in_flight` rows are taken and not handed out yet, by
+        default as many as keep each worker busy. Errors that are no row's own, and those of `texts`, are raised after
+        the rows before them. Closing the generator drops what is in progress.
         """
         source = iter(texts)
-        most = len(self._members) * (max(1, in_flight // _CHUNK) + _CHUNKS_AHEAD)
+        size, most = _CHUNK, _CHUNKS_EACH * len(self._members)
+        if in_flight is not None:
+            size = max(1, min(_CHUNK, in_flight // (2 * len(self._members))))
+            most = in_flight // size
         pending: deque[Future[bytes]] = deque()
         ended: Exception | None = None
         try:
             while True:
                 while ended is None and len(pending) < most and not (pending and would_block(source)):
-                    content, ended = _take(source)
+                    content, ended = _take(source, size)
                     if content:
                         pending.append(self._send(asked, content))
                         if pending[0].done():
@@ -218,11 +221,11 @@ class _Post:
                     member.waiting.popitem()[1].set_exception(self.broken)
 
 
-def _take(source: Iterator[str | Failure]) -> tuple[list[str | Failure], Exception | None]:
-    """The next rows to be sent together, and what the source ended with, if it did."""
+def _take(source: Iterator[str | Failure], size: int) -> tuple[list[str | Failure], Exception | None]:
+    """The next rows to be sent together, at most `size`, and what the source ended with, if it did."""
     taken: list[str | Failure] = []
     until = time.monotonic() + _SECONDS
-    while len(taken) < _CHUNK and not (taken and (time.monotonic() > until or would_block(source))):
+    while len(taken) < size and not (taken and (time.monotonic() > until or would_block(source))):
         try:
             item = next(source)
         except Exception as error:

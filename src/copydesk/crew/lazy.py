@@ -67,7 +67,7 @@ class LazyCrew:
         texts: Iterable[str | Failure],
         task: Task,
         options: RequestOptions,
-        in_flight: int,
+        in_flight: int | None,
         *,
         alone: Callable[[Iterable[str | Failure]], Iterator[Answer[Any] | Failure]],
     ) -> Iterator[Answer[Any] | Failure]:
