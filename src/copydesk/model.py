@@ -33,7 +33,7 @@ from copydesk.types import Answer, Failure, Json, Messages, Reply, Task
 
 Record = TypeVar("Record", bound=BaseModel)
 IN_FLIGHT = 64
-"""Rows of `extract_many` and `classify_many` that are worked on at once, by default."""
+"""Rows of `extract_many` and `classify_many` that are worked on at once in this process, by default."""
 _LONG = 20_000
 """Characters from which on a text is prepared in another thread, so that the event loop goes on meanwhile."""
 
@@ -97,7 +97,7 @@ class Model:
         texts: Iterable[str | Failure],
         schema: type[Record],
         *,
-        in_flight: int = IN_FLIGHT,
+        in_flight: int | None = None,
         **options: Unpack[Options],
     ) -> Iterator[Answer[Record] | Failure]: ...
     @overload
@@ -106,7 +106,7 @@ class Model:
         texts: Iterable[str | Failure],
         schema: Json | Task | None = None,
         *,
-        in_flight: int = IN_FLIGHT,
+        in_flight: int | None = None,
         **options: Unpack[Options],
     ) -> Iterator[Answer[Json] | Failure]: ...
     def extract_many(
@@ -114,14 +114,14 @@ class Model:
         texts: Iterable[str | Failure],
         schema: type[BaseModel] | Json | Task | None = None,
         *,
-        in_flight: int = IN_FLIGHT,
+        in_flight: int | None = None,
         **options: Unpack[Options],
     ) -> Iterator[Answer[Any] | Failure]:
         """An iterator of the answers to `texts`, order kept, each as soon as it is there; `texts` may be endless.
 
-        At most `in_flight` rows are worked on at once; where there are worker processes (`load(workers=...)`), in each
-        of them, if that is no fewer than by default. A row that fails is a `Failure` in its place; a `Failure` among
-        the texts stays where it is. A wrong schema or option, and a failing engine, raise.
+        At most `in_flight` rows are worked on at once, by default 64, or so many in each worker process
+        (`load(workers=...)`). A row that fails is a `Failure` in its place; a `Failure` among the texts stays where it
+        is. A wrong schema or option, and a failing engine, raise.
         """
         task, asked = self._extraction(schema, options)
         return self._many(texts, task, in_flight, asked)
@@ -149,7 +149,7 @@ class Model:
         texts: Iterable[str | Failure],
         labels: Sequence[str] | Task | None = None,
         *,
-        in_flight: int = IN_FLIGHT,
+        in_flight: int | None = None,
         **options: Unpack[Options],
     ) -> Iterator[Answer[str] | Failure]:
         """As `extract_many`, for labels."""
@@ -263,13 +263,13 @@ class Model:
         return await asyncio.wrap_future(await asyncio.to_thread(submit) if long else submit())
 
     def _many(
-        self, texts: Iterable[str | Failure], task: Task, in_flight: int, options: RequestOptions
+        self, texts: Iterable[str | Failure], task: Task, in_flight: int | None, options: RequestOptions
     ) -> Iterator[Answer[Any] | Failure]:
         if isinstance(texts, str | bytes | Mapping) or not isinstance(texts, Iterable):
             raise UsageError(
                 f"Give a list of texts, not {type(texts).__name__}; for one text there are extract and classify."
             )
-        if in_flight < 1:
+        if in_flight is not None and in_flight < 1:
             raise UsageError(f"in_flight must be at least 1, got {in_flight}.")
         Request(task=task, text="", **options)  # senseless options are refused here, not by the first row
 
@@ -278,15 +278,16 @@ class Model:
                 texts,
                 lambda text: self._submit(task, text, options),
                 lambda answer: typed_answer(answer, task),
-                in_flight,
+                in_flight or IN_FLIGHT,
             )
 
-        if self._crew is None or in_flight < IN_FLIGHT:
+        if self._crew is None or in_flight == 1:
             return alone(texts)
         return self._crew.answers(texts, task, options, in_flight, alone=alone)
 
     def _stream(self, request: ChatRequest) -> ReplyStream:
         self._check_open()
+        self._announce_untrained("chat")
         schema = request.constraint.schema
         stream = self._desk.submit_chat(request)
         return stream if schema is None else stream.shaped(lambda reply: typed_reply(reply, schema))
