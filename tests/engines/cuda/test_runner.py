@@ -1,0 +1,70 @@
+"""Which forwards are recorded, and in which size; that recordings compute the same is checked on a GPU."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from copydesk.engines import cuda
+from copydesk.engines.cuda.layout import Part, Size
+from copydesk.engines.cuda.runner import LISTED, NARROW, SEQUENCES, TOKENS, Runner
+from engines.random_folders import Shape, write_folder
+
+
+@pytest.fixture
+def runner(tmp_path: Path) -> Runner:
+    engine = cuda.load(write_folder(tmp_path / "random", Shape()), device="cpu", dtype="float32")
+    engine._runner._record = True  # only asked for sizes
+    engine._runner._blocks = 1280
+    return engine._runner
+
+
+def part(lengths: list[int], *, blocks: int = 1, wanted: int = 1, listed: int = 0) -> Part:
+    numbers: Any = np.array(lengths, np.int32)
+    total = int(numbers.sum())
+    none = np.zeros(listed, np.int32)
+    return Part(
+        np.zeros(total, np.int32),
+        numbers * 0,
+        numbers,
+        np.arange(wanted, dtype=np.int32),
+        [[1] * blocks for _ in lengths],
+        none,
+        none,
+    )
+
+
+@pytest.mark.parametrize("lengths", [[1], [2], [100], [256], [60, 60], [1] * 64, [50] * 64, [4096]])
+def test_a_recording_has_room_for_the_part(lengths: list[int], runner: Runner) -> None:
+    own = part(lengths, wanted=min(sum(lengths), 200))
+    size = runner._recorded_size(own)
+    assert size is not None
+    least = own.size(size.tile)
+    for name in ("tokens", "tiles", "sequences", "width", "wanted", "listed"):
+        assert getattr(size, name) >= getattr(least, name), name
+    assert size.tokens in TOKENS
+    assert size.sequences in (*SEQUENCES, size.tokens)
+
+
+@pytest.mark.parametrize(
+    "own", [part([4097]), part([1] * 65), part([8], listed=LISTED + 1)], ids=["long", "many", "many listed"]
+)
+def test_what_is_too_large_is_not_recorded(own: Part, runner: Runner) -> None:
+    assert runner._recorded_size(own) is None
+
+
+def test_long_sequences_have_recordings_of_their_own(runner: Runner) -> None:
+    short, long = (runner._recorded_size(part([8], blocks=count)) for count in (NARROW, NARROW + 1))
+    assert short is not None
+    assert long is not None
+    assert (short.width, long.width) == (NARROW, 1280)
+
+
+def test_few_sizes_cover_all(runner: Runner) -> None:
+    """Each takes memory and a moment to record."""
+    sizes: set[Size | None] = {runner._recorded_size(part([count])) for count in range(1, 4097)}
+    assert len(sizes) == len(TOKENS)
+    assert None not in sizes
