@@ -42,7 +42,7 @@ from copydesk.drafting.controller import Controller, Costs
 from copydesk.drafting.drafters import Drafters
 from copydesk.drafting.rules.drafter import draft as rules
 from copydesk.drafting.rules.gazetteer import gazetteer
-from copydesk.engines.cores import available_cores
+from copydesk.engines.cores import available_cores, available_processors
 from copydesk.engines.packed import PackedReads, PackedScores
 from copydesk.engines.protocol import Read, Scores
 from copydesk.engines.sharing.facts import Facts
@@ -148,7 +148,7 @@ class Reciting:
 
 
 class Agreeing:
-    """An `Engine` that chooses what was drafted, or else the end, after a while."""
+    """An `Engine` that chooses what was drafted, or else the end of an address, after a while."""
 
     name, model = "agreeing", "none"
     context_length = 32768
@@ -159,7 +159,7 @@ class Agreeing:
         self.calls = self.tokens = 0
         self.seconds = 0.0
         """Spent in passes."""
-        self._end = tokenizer.eos_token_ids[0]
+        self._end = tokenizer.encode('"}')[0]
         self._seconds_a_token = seconds_a_token
         self._handles = 0
 
@@ -388,7 +388,7 @@ def main() -> None:
         )
         if rows
     ]
-    print(json.dumps({"cores": available_cores(), "processors": os.cpu_count()}), flush=True)
+    print(json.dumps({"cores": available_cores(), "processors": available_processors()}), flush=True)
     if options.workers is None:
         for task, rows in work:
             measure(task, rows, options.model, parts=options.parts)

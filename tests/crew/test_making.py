@@ -54,12 +54,12 @@ def test_another_engine_that_will_not_do(
 
 @pytest.mark.parametrize(("cores", "workers"), [(1, 0), (2, 0), (3, 2), (16, 15)])
 def test_a_core_is_left_to_the_engine(monkeypatch: pytest.MonkeyPatch, cores: int, workers: int) -> None:
-    monkeypatch.setattr(making, "available_cores", lambda: cores)
+    monkeypatch.setattr(making, "available_processors", lambda: cores)
     assert usual_workers() == workers
 
 
 def test_only_a_gpu_has_workers_by_itself(monkeypatch: pytest.MonkeyPatch, tokenizer: Tokenizer) -> None:
-    monkeypatch.setattr(making, "available_cores", lambda: 9)
+    monkeypatch.setattr(making, "available_processors", lambda: 9)
     engine = fake(tokenizer)
     assert [number_of(workers, engine) for workers in (None, 0, 3)] == [0, 0, 3]
     engine.name = "cuda"

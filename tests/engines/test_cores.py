@@ -10,21 +10,22 @@ from pathlib import Path
 import pytest
 
 from copydesk.engines import cores
-from copydesk.engines.cores import available_cores, quota
+from copydesk.engines.cores import available_cores, available_processors, quota
 
 
 def test_there_is_a_core_and_no_more_than_the_machine_has() -> None:
-    assert 1 <= available_cores() <= (os.cpu_count() or 1)
+    assert 1 <= available_cores() <= available_processors() <= (os.cpu_count() or 1)
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="this system has no affinity")
 def test_affinity_bounds_them() -> None:
     program = (
         "import os\nos.sched_setaffinity(0, {min(os.sched_getaffinity(0))})\n"
-        "from copydesk.engines.cores import available_cores\nprint(available_cores())"
+        "from copydesk.engines.cores import available_cores, available_processors\n"
+        "print(available_cores(), available_processors())"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout == "1\n"
+    assert done.stdout == "1 1\n"
 
 
 @pytest.mark.parametrize(("content", "expected"), [("150000 100000\n", 2), ("max 100000\n", None), ("?", None)])
@@ -40,4 +41,4 @@ def test_no_control_group_is_no_quota(tmp_path: Path) -> None:
 def test_a_quota_bounds_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "cpu.max").write_text("50000 100000\n")
     monkeypatch.setattr(cores, "_CONTROL_GROUP", tmp_path / "cpu.max")
-    assert available_cores() == 1
+    assert available_cores() == available_processors() == 1

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 
 from copydesk.crew.crew import Crew
 from copydesk.crew.setup import Setup
-from copydesk.engines.cores import available_cores
+from copydesk.engines.cores import available_processors
 from copydesk.engines.protocol import Engine
 from copydesk.engines.sharing.hosts import ProcessHost, ThreadHost
 from copydesk.errors import EngineError, UsageError
@@ -19,8 +19,8 @@ _MOST = 256
 
 
 def usual_workers() -> int:
-    """As many as there are cores beside that of the engine's own process; none where that is hardly any."""
-    workers = available_cores() - 1
+    """As many as there are processors beside that of the engine's own process; none where that is hardly any."""
+    workers = available_processors() - 1
     return workers if workers > 1 else 0
 
 

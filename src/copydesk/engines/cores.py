@@ -1,4 +1,4 @@
-"""How many threads are worth starting: the physical cores that this process may use. Knows no engine."""
+"""How many threads, or processes, are worth starting: the cores that this process may use. Knows no engine."""
 
 from __future__ import annotations
 
@@ -14,6 +14,17 @@ def available_cores() -> int:
         return max(1, os.cpu_count() or 1)
     cores = len({_core(cpu) for cpu in os.sched_getaffinity(0)})
     return max(1, min(cores, quota(_CONTROL_GROUP) or cores))
+
+
+def available_processors() -> int:
+    """Logical processors in the process's affinity, no more than its control group's quota allows.
+
+    Two on one core help where, as with Python, one alone does not keep it busy.
+    """
+    if not hasattr(os, "sched_getaffinity"):
+        return max(1, os.cpu_count() or 1)
+    processors = len(os.sched_getaffinity(0))
+    return max(1, min(processors, quota(_CONTROL_GROUP) or processors))
 
 
 def quota(file: Path) -> int | None:
