@@ -12,12 +12,12 @@ import sys
 from collections.abc import Sequence
 
 from copydesk import __version__, output
-from copydesk.commands import bench, classify, doctor, evaluate, export, extract, keys, prompts, serve
+from copydesk.commands import bench, chat, classify, doctor, evaluate, export, extract, keys, prompts, serve
 from copydesk.commands.exits import DONE, FAILED, INTERRUPTED, WRONG_USAGE
 from copydesk.commands.options import Run
 from copydesk.errors import CopydeskError, SchemaError, UsageError
 
-_COMMANDS = (extract, classify, serve, keys, evaluate, prompts, doctor, bench, export)
+_COMMANDS = (extract, classify, chat, serve, keys, evaluate, prompts, doctor, bench, export)
 """In the order in which `--help` lists them."""
 
 

@@ -229,23 +229,33 @@ class Model:
 
     def _announce(self, task: Task) -> None:
         self._check_open()
-        with self._lock:
-            first = self._builtin and not task.trained and not self._announced
-            self._announced |= first
-        if first and task.builtin:
-            _log.warning(
+        if task.trained:
+            return
+        if task.builtin:
+            self._announce_once(
                 "%s was trained with the short prompt and without examples: expect mistakes with others. They are for "
                 "general models: --model Qwen/Qwen3-0.6B, in Python copydesk.load('Qwen/Qwen3-0.6B').",
                 self.name,
             )
-        elif first:
-            _log.warning(
-                "%s was not trained for this %s: expect mistakes. It knows addresses (province, city, district, "
-                "specific_location, name, phone) and news (World, Sports, Business, Sci/Tech). For anything else load "
-                "a general model: --model Qwen/Qwen3-0.6B, in Python copydesk.load('Qwen/Qwen3-0.6B').",
-                self.name,
-                "schema" if task.schema else "label set",
-            )
+        else:
+            self._announce_untrained("this schema" if task.schema else "this label set")
+
+    def _announce_untrained(self, what: str) -> None:
+        self._announce_once(
+            "%s was not trained for %s: expect mistakes. It knows addresses (province, city, district, "
+            "specific_location, name, phone) and news (World, Sports, Business, Sci/Tech). For anything else load "
+            "a general model: --model Qwen/Qwen3-0.6B, in Python copydesk.load('Qwen/Qwen3-0.6B').",
+            self.name,
+            what,
+        )
+
+    def _announce_once(self, message: str, *words: str) -> None:
+        """Say what the built-in model is not made for, the first time."""
+        with self._lock:
+            first = self._builtin and not self._announced
+            self._announced |= first
+        if first:
+            _log.warning(message, *words)
 
     def _check_open(self) -> None:
         if self._closed:
@@ -287,6 +297,7 @@ class Model:
 
     def _stream(self, request: ChatRequest) -> ReplyStream:
         self._check_open()
+        self._announce_untrained("chat")
         self._announce_untrained("chat")
         schema = request.constraint.schema
         stream = self._desk.submit_chat(request)

@@ -39,8 +39,13 @@ def put(value: Any, *, indented: bool = False) -> None:
 
     Errors: `BrokenPipeError` when nobody reads any more, `CopydeskError` when it cannot be written.
     """
+    write(json.dumps(value, ensure_ascii=False, indent=2 if indented else None) + "\n")
+
+
+def write(text: str) -> None:
+    """Data that is text, out at once. Errors: as `put`."""
     try:
-        sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2 if indented else None) + "\n")
+        sys.stdout.write(text)
         sys.stdout.flush()
     except OSError as error:
         _abandon(sys.stdout)
@@ -53,7 +58,7 @@ def say(message: str) -> None:
     """One line to whoever runs the command; where standard error cannot be written, to nobody."""
     line = " ".join(message.split())
     if sys.stderr is not None:
-        _tell(f"{_CLEAR if sys.stderr.isatty() else ''}copydesk: {line}\n")
+        tell(f"{_CLEAR if sys.stderr.isatty() else ''}copydesk: {line}\n")
 
 
 class Progress:
@@ -71,7 +76,7 @@ class Progress:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         if self._shown:
-            _tell(_CLEAR)
+            tell(_CLEAR)
 
     def step(self) -> None:
         """One more row is done; at most five updates a second are drawn."""
@@ -79,11 +84,13 @@ class Progress:
         now = monotonic()
         if self._shown and now - self._last >= 0.2:
             self._last = now
-            _tell(f"{_CLEAR}{self._done} rows, {self._done / (now - self._start):.1f}/s")
+            tell(f"{_CLEAR}{self._done} rows, {self._done / (now - self._start):.1f}/s")
 
 
-def _tell(words: str) -> None:
+def tell(words: str) -> None:
     """Write to standard error at once. That it is full or has no reader is no reason to keep the data back."""
+    if sys.stderr is None:
+        return
     try:
         sys.stderr.write(words)
         sys.stderr.flush()

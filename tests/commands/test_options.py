@@ -31,6 +31,7 @@ def test_values_are_read(kind: Callable[[str], float], written: str, value: floa
         (options.whole, "1.5"),
         (options.count, "0"),
         (options.seed, "-1"),
+        (options.seed, str(2**64)),
         (options.temperature, "nan"),
         (options.temperature, "-0.1"),
         (options.temperature, "warm"),

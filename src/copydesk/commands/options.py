@@ -115,9 +115,11 @@ def count(written: str) -> int:
 
 
 def seed(written: str) -> int:
-    """A whole number from 0 up."""
+    """A whole number from 0 up, of 64 bits."""
     if (number := whole(written)) < 0:
         raise argparse.ArgumentTypeError("must not be negative")
+    if number >= 2**64:
+        raise argparse.ArgumentTypeError("must be below 2 to the power of 64")
     return number
 
 
