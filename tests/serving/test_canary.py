@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from copydesk.errors import EngineError
@@ -31,4 +33,8 @@ def test_rounding_is_no_difference_another_opinion_is() -> None:
     assert not differs(proof("Business", nearly), proof("Business", SURE))
     assert differs(proof("World", LOST), proof("Business", SURE))
     assert not differs(proof("Business"), proof("Business", SURE))
+    heavy, light = replace(proof("Business", SURE), mass=0.95), replace(proof("Business", SURE), mass=0.4)
+    assert differs(light, heavy)
+    assert not differs(replace(heavy, mass=0.9), heavy)
+    assert not differs(proof("Business", SURE), heavy)
     assert differs(proof("World"), proof("Business"))

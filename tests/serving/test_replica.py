@@ -12,7 +12,7 @@ import pytest
 
 from copydesk.errors import EngineError, ModelError, TextError
 from copydesk.serving import replica as module
-from copydesk.serving.backend import ChatCall
+from copydesk.serving.backend import Backend, ChatCall
 from copydesk.serving.breaker import BreakerSettings
 from copydesk.serving.life import DeadlineError, Loaded
 from copydesk.serving.replica import HealthSettings, Replica
@@ -344,3 +344,17 @@ async def test_a_reply_that_is_abandoned_frees_its_work() -> None:
         await anext(parts)
         await parts.aclose()  # type: ignore[attr-defined]
         assert replica.running == 0
+
+
+async def test_what_a_model_hardly_believes_itself_is_not_passed_on_once_it_computes_nonsense() -> None:
+    async def unsure(backend: Backend) -> Answer[object]:
+        return replace(await backend.extract("x", ADDRESS, {}), confidence=0.001)
+
+    patient = replace(QUICK, every_seconds=60.0)
+    async with running(health=patient, must=True) as (replica, models, _):
+        assert (await replica.call(unsure, None)).value == {"text": "x"}
+        assert models.made[0].canaries > 1
+        models.made[0].mood = "wrong"
+        with pytest.raises(EngineError, match="otherwise than at first"):
+            await replica.call(unsure, None)
+        await until(lambda: replica.fault is not None)

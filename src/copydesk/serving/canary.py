@@ -28,6 +28,8 @@ class Proof:
     """How long it took."""
     at: float
     """`time.monotonic()` of the answer."""
+    mass: float | None = None
+    """The probability of all labels together, where the model tells it."""
 
 
 async def ask(backend: Backend) -> Proof:
@@ -37,11 +39,13 @@ async def ask(backend: Backend) -> Proof:
     if answer.value not in AGNEWS.labels or not all(0.0 <= share <= 1.0 for share in answer.labels.values()):
         raise EngineError(f"A canary was answered with {answer.value!r}, which is nonsense.", code="engine_failed")
     now = time.monotonic()
-    return Proof(answer.value, answer.labels, now - started, now)
+    return Proof(answer.value, answer.labels, now - started, now, answer.label_mass)
 
 
 def differs(now: Proof, before: Proof) -> bool:
     """Whether a model no longer says what it said."""
+    if now.mass is not None and before.mass is not None and abs(now.mass - before.mass) > _TOLERANCE:
+        return True
     if now.labels and before.labels:
         return any(abs(share - before.labels.get(label, 0.0)) > _TOLERANCE for label, share in now.labels.items())
     return now.label != before.label

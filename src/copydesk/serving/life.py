@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 from copydesk.errors import CopydeskError, EngineError, LengthError, SchemaError, TextError, UsageError
 from copydesk.serving.backend import Backend, Replies
 from copydesk.serving.canary import Proof
+from copydesk.serving.doubt import Doubt
 from copydesk.types import Delta, Reply
 
 Result = TypeVar("Result")
@@ -48,6 +49,7 @@ class Life:
         self.close = loaded.close
         self.first = proof
         """The canary's answer at the beginning."""
+        self.doubt = Doubt(loaded.backend, proof)
         self.proof = proof
         """The canary's last answer."""
         self.progress = 0

@@ -18,6 +18,7 @@ from copydesk.errors import EngineError
 from copydesk.serving.backend import Backend, Replies
 from copydesk.serving.breaker import Breaker, BreakerSettings
 from copydesk.serving.canary import Proof, ask, differs
+from copydesk.serving.doubt import doubtful
 from copydesk.serving.life import CALLERS_MISTAKES, Ended, Life, Loaded, in_thread
 
 Result = TypeVar("Result")
@@ -141,6 +142,8 @@ class Replica:
         ok: bool | None = None
         try:
             result = await life.guarded(work(life.backend), deadline)
+            if doubtful(result):
+                await life.guarded(life.doubt.dispelled(), deadline)
             ok = True
             return result
         except Exception as error:
