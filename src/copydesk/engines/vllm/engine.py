@@ -141,7 +141,7 @@ class VllmEngine:
         thought = await self._whole(free, prompt)
         if thought.finish == "length":
             return thought
-        prompt += self._tokenizer.encode_control(f"{thought.text}{_THOUGHT_END}\n\n")
+        prompt = [*prompt, *self._tokenizer.encode_control(f"{thought.text}{_THOUGHT_END}\n\n")]
         left = None if asked.max_tokens is None else max(1, asked.max_tokens - thought.usage.completion_tokens)
         found = await self._whole(replace(asked, max_tokens=left), prompt)
         spent = thought.usage.completion_tokens + found.usage.completion_tokens
