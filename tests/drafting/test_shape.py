@@ -60,6 +60,14 @@ def test_recursion_ends_in_the_unknown() -> None:
     assert read({"$ref": "#"}) == Unknown()
 
 
+def test_what_references_multiply_without_end_is_left_alone() -> None:
+    names = [f"n{number}" for number in range(20)]
+    refer = {"type": "object", "properties": {name: {"$ref": f"#/$defs/{name}"} for name in names}}
+    shape = read({"$ref": "#/$defs/n0", "$defs": dict.fromkeys(names, refer)})
+    assert isinstance(shape, Record)
+    assert shape.keys[-1].shape == Unknown()
+
+
 def test_labels_are_one_bare_value() -> None:
     task = Task("news", "Classify.", labels=("World", "Sports"))
     assert shape_of(task) == Leaf(frozenset({"label"}), ("World", "Sports"))

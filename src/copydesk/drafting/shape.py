@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,8 @@ from copydesk.types import Json, Task
 
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?")
 _DEEPEST = 8
+_MOST = 5000
+"""Parts of a schema that are read, each time that a reference leads to them; no draft is made of the rest."""
 """Levels of objects, arrays and references; what lies deeper is unknown."""
 _SCALARS = frozenset({"string", "number", "integer", "boolean", "null"})
 
@@ -94,11 +96,11 @@ def shape_of(task: Task) -> Shape:
 
 def read(schema: Json) -> Shape:
     """The shape that a JSON Schema describes."""
-    return _read(schema, schema, _DEEPEST)
+    return _read(schema, schema, _DEEPEST, iter(range(_MOST)))
 
 
-def _read(node: Any, root: Json, depth: int) -> Shape:
-    if not isinstance(node, Mapping) or depth == 0:
+def _read(node: Any, root: Json, depth: int, left: Iterator[int]) -> Shape:
+    if not isinstance(node, Mapping) or depth == 0 or next(left, None) is None:
         return Unknown()
     node = _gathered(node, root)
     choices = _choices(node)
@@ -106,29 +108,29 @@ def _read(node: Any, root: Json, depth: int) -> Shape:
         return Leaf(frozenset(map(_kind, choices)), choices)
     branches = node.get("anyOf", node.get("oneOf"))
     if isinstance(branches, list):
-        return _either([_read(branch, root, depth - 1) for branch in branches])
+        return _either([_read(branch, root, depth - 1, left) for branch in branches])
     kinds = _kinds(node)
     if kinds and kinds <= _SCALARS:
         found = node.get("format")
         return Leaf(kinds, format=found if isinstance(found, str) else "")
     nullable = "null" in kinds
     if kinds - {"null"} == {"object"}:
-        return _record(node, root, depth, nullable)
+        return _record(node, root, depth, nullable, left)
     if kinds - {"null"} == {"array"} and not node.get("prefixItems"):
         least, most = node.get("minItems"), node.get("maxItems")
-        item = _read(node.get("items"), root, depth - 1)
+        item = _read(node.get("items"), root, depth - 1, left)
         return Items(item, _count(least) or 0, _count(most), nullable)
     return Unknown()
 
 
-def _record(node: Mapping[str, Any], root: Json, depth: int, nullable: bool) -> Shape:
+def _record(node: Mapping[str, Any], root: Json, depth: int, nullable: bool, left: Iterator[int]) -> Shape:
     properties = node.get("properties")
     if not isinstance(properties, Mapping) or not properties:
         return Unknown()
     required = node.get("required")
     names = [name for name in required if isinstance(name, str)] if isinstance(required, list) else []
     keys = (
-        Key(name, _read(properties.get(name), root, depth - 1), name in names)
+        Key(name, _read(properties.get(name), root, depth - 1, left), name in names)
         for name in dict.fromkeys([*properties, *names])
         if properties.get(name) is not False
     )
