@@ -27,15 +27,16 @@ class Outcome:
     status: int = 0
     wait: float = 0.0
     """What `Retry-After` asks for, in seconds."""
+    confidence: float | None = None
 
 
 async def ask(address: tuple[str, int], key: str, body: bytes, path: str = "/v1/extract") -> Outcome:
     """POST a body."""
     started = time.monotonic()
 
-    def outcome(kind: str, value: Any, status: int = 0, wait: float = 0.0) -> Outcome:
+    def outcome(kind: str, value: Any, status: int = 0, wait: float = 0.0, confidence: float | None = None) -> Outcome:
         now = time.monotonic()
-        return Outcome(kind, value, now, now - started, status, wait)
+        return Outcome(kind, value, now, now - started, status, wait, confidence)
 
     try:
         async with asyncio.timeout(PATIENCE):
@@ -48,7 +49,7 @@ async def ask(address: tuple[str, int], key: str, body: bytes, path: str = "/v1/
         found = json.loads(answer)
         if status == 200:
             if found["verified"]:
-                return outcome("verified", found["value"], status)
+                return outcome("verified", found["value"], status, confidence=found.get("confidence"))
             sourced = headers.get("x-copydesk-source") == found["draft"]
             return outcome("rules" if sourced else "lost", found["value"], status)
         message = found["error"]["message"]

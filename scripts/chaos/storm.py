@@ -19,7 +19,8 @@ from server import Server
 _HEALTHY = (2.0, 6.0)
 """Seconds between faults, at least and at most."""
 _BROKEN = (1.0, 12.0)
-"""Seconds that a fault lasts; a kill takes no time."""
+_FROZEN = (3.0, 45.0)
+"""Seconds that a fault lasts; a freeze may last until the server gives the model up. A kill takes no time."""
 _LONGEST_WAIT = 1.0
 """Seconds that a refused client waits at most, whatever it is told: this is a storm."""
 _GROWTH = 0.10
@@ -108,7 +109,9 @@ async def _client(server: Server, known: dict[str, Any], result: Storm, until: f
         outcome = await ask((server.host, server.port), server.key, _body(text))
         result.outcomes.append(outcome)
         if outcome.kind == "verified" and outcome.value != known[text]:
-            result.wrong.append({"text": text, "said": outcome.value, "undisturbed": known[text]})
+            result.wrong.append(
+                {"text": text, "said": outcome.value, "confidence": outcome.confidence, "undisturbed": known[text]}
+            )
         if outcome.kind in ("refused", "lost"):
             await asyncio.sleep(min(outcome.wait or 0.1, _LONGEST_WAIT))
 
@@ -126,7 +129,7 @@ async def _break(server: Server, result: Storm, until: float, chance: random.Ran
         fault = coming.pop()
         server.order(fault)
         if fault != "kill":
-            await asyncio.sleep(chance.uniform(*_BROKEN))
+            await asyncio.sleep(chance.uniform(*(_FROZEN if fault == "freeze" else _BROKEN)))
             server.order("heal")
         recovered = await _recovered(result, time.monotonic(), until)
         if recovered is not None:
