@@ -83,8 +83,10 @@ def start(
         work = pickle.dumps((function, arguments))
     except Exception as error:
         raise UsageError(f"What another process is to do cannot be sent there: {error}.") from error
-    if os.name != "posix":
-        raise EngineError("Several processes beside each other need Linux or macOS.", code="engine_unavailable")
+    if os.name != "posix" or not sys.executable:
+        raise EngineError(
+            "Processes of our own need Linux or macOS, and Python's own program.", code="engine_unavailable"
+        )
     own, others = pipe()
     handed = [others.fileno(), *(connection.fileno() for connection in connections)]
     try:

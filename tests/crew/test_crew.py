@@ -173,6 +173,17 @@ def test_a_worker_that_dies(own_shift: Shift) -> None:
         list(crew.answers(["a"], worker.call(AGNEWS, {})))
 
 
+def test_an_interrupt_while_sending(own_shift: Shift, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    for member in own_shift.crew._members:
+        monkeypatch.setattr(member, "send", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        next(own_shift.crew.answers(["a"], worker.call(AGNEWS, {})))
+    assert own_shift.crew.broken
+
+
 def test_closing_in_the_middle(own_shift: Shift) -> None:
     answers = own_shift.crew.answers(endless([]), worker.call(AGNEWS, {}))
     next(answers)

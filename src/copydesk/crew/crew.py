@@ -150,7 +150,11 @@ class Crew:
             member.waiting[number] = future
         if self._post.broken is not None:
             raise self._post.broken
-        member.send(worker.chunk(number, asked, texts))
+        try:
+            member.send(worker.chunk(number, asked, texts))
+        except BaseException:  # interrupted, perhaps in the middle of a message
+            self._post.give_up(EngineError("Workers were interrupted; load the model again.", code="engine_failed"))
+            raise
         return future
 
     def _drop(self, pending: Sequence[Future[bytes]]) -> None:
@@ -184,7 +188,7 @@ class _Post:
         self._stop.close()
         self._thread.join()
         self._stopped.close()
-        self._break(UsageError("The model was closed before the answer was there."))
+        self.give_up(UsageError("The model was closed before the answer was there."))
 
     def _run(self) -> None:
         while True:
@@ -196,7 +200,7 @@ class _Post:
                     self._take(key.data)
                 except (EOFError, OSError):
                     self._selector.unregister(key.fileobj)
-                    self._break(_lost(key.data))
+                    self.give_up(_lost(key.data))
 
     def _take(self, member: _Member) -> None:
         number, content = worker.done(member.child.connection.recv_bytes())
@@ -205,14 +209,14 @@ class _Post:
             self.news.set()
         elif number == worker.FAILED:
             (error,) = rows.unpacked(content)
-            self._break(error if isinstance(error, CopydeskError) else _lost(member))
+            self.give_up(error if isinstance(error, CopydeskError) else _lost(member))
         else:
             future = member.waiting.pop(number)
             if future.set_running_or_notify_cancel():
                 future.set_result(content)
 
-    def _break(self, error: CopydeskError) -> None:
-        """A crew that lost a worker is given up: rows were lost with it."""
+    def give_up(self, error: CopydeskError) -> None:
+        """Take no more rows, and fail those that are waited for: with a worker, rows were lost."""
         self.broken = self.broken or error
         self.news.set()
         for member in self._members:

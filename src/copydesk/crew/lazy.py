@@ -23,6 +23,8 @@ from copydesk.types import Answer, Failure, Task
 
 ROWS = 256
 """Rows of a stream that are answered before worker processes are started for it."""
+_MOST_TASKS = 1024
+"""Tasks whose rows are counted."""
 _log = logging.getLogger("copydesk")
 
 
@@ -82,6 +84,8 @@ class LazyCrew:
         name = key(task)
         first = _First(self, iter(texts), 0 if task.builtin and self.ready else self._rows - self._seen[name])
         yield from alone(first)
+        if len(self._seen) >= _MOST_TASKS:
+            self._seen.clear()
         self._seen[name] += first.count
         if first.is_over or self._crew is None:
             return
