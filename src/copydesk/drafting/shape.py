@@ -17,9 +17,9 @@ from copydesk.types import Json, Task
 
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?")
 _DEEPEST = 8
+"""Levels of objects, arrays and references; what lies deeper is unknown."""
 _MOST = 5000
 """Parts of a schema that are read, each time that a reference leads to them; no draft is made of the rest."""
-"""Levels of objects, arrays and references; what lies deeper is unknown."""
 _SCALARS = frozenset({"string", "number", "integer", "boolean", "null"})
 
 
