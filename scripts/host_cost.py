@@ -380,14 +380,8 @@ def main() -> None:
     parser.add_argument("--token-us", type=float, default=1.2)
     options = parser.parse_args()
     rng = random.Random(0)
-    work = [
-        (task, rows)
-        for task, rows in (
-            (ADDRESS, addresses(options.data, options.addresses, rng)),
-            (AGNEWS, news(options.data, options.news, rng)),
-        )
-        if rows
-    ]
+    work = [(ADDRESS, addresses(options.data, options.addresses, rng)), (AGNEWS, news(options.data, options.news, rng))]
+    work = [(task, rows) for task, rows in work if rows]
     print(json.dumps({"cores": available_cores(), "processors": available_processors()}), flush=True)
     if options.workers is None:
         for task, rows in work:
