@@ -20,6 +20,7 @@ from copydesk.crew.setup import Setup
 from copydesk.desk.calibration import UNCALIBRATED, Calibration, Line
 from copydesk.desk.desk import Desk
 from copydesk.desk.drafting import Drafting
+from copydesk.desk.grammar import check_installed
 from copydesk.desk.protocol import AnyDesk
 from copydesk.drafting.controller import Controller
 from copydesk.drafting.drafters import Drafters
@@ -86,6 +87,7 @@ def load_with(
         raise UsageError(f"A model is a path or a name, not {type(name).__name__}.")
     if is_whole(engine):
         return Model(_whole_desk(name, engine, options))
+    check_installed()
     path = resolve(name)
     tokenizer = shared_tokenizer(path if path.is_dir() else path.parent)
     loaded = load_engine(engine, path, **options)

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from copydesk.desk.canonical import Canonical
-from copydesk.desk.grammar import Grammar, JsonState
+from copydesk.desk.grammar import Grammar, JsonState, check_installed
 from copydesk.desk.schema.bounds import Bounds
-from copydesk.errors import SchemaError
+from copydesk.errors import EngineError, SchemaError
 from copydesk.models.tokenizer import Tokenizer
 
 SCHEMA = {
@@ -135,3 +135,13 @@ def test_a_grammar_that_gives_up_midway_has_not_ended(tokenizer: Tokenizer, cano
 
     with pytest.raises(SchemaError, match="not supported"):
         write()
+
+
+@pytest.mark.parametrize(("installed", "fits"), [("1.7.6", False), ("1.9.0", True), ("1.10.2", True), ("2.0", True)])
+def test_an_older_version_is_told(installed: str, fits: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("copydesk.desk.grammar.version", lambda name: installed)
+    if fits:
+        check_installed()
+    else:
+        with pytest.raises(EngineError, match=r"llguidance 1\.7\.6 is too old"):
+            check_installed()

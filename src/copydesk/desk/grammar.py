@@ -6,6 +6,7 @@ chosen.
 
 from __future__ import annotations
 
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
@@ -14,7 +15,7 @@ from llguidance import LLMatcher
 from copydesk.desk.canonical import Canonical
 from copydesk.desk.schema.bounds import Bounds
 from copydesk.desk.schema.prepare import prepare
-from copydesk.errors import SchemaError
+from copydesk.errors import EngineError, SchemaError
 from copydesk.types import Json
 
 if TYPE_CHECKING:
@@ -29,6 +30,20 @@ _LAYOUT: JsonCompileOptions = {
     "json_allowed_escapes": 'nrbtf\\"',
 }
 _PATTERN_ERROR = "invalid regex "
+
+
+OLDEST = (1, 9)
+"""Version of llguidance before which numbers and recursion have faults."""
+
+
+def check_installed() -> None:
+    """Errors: `EngineError` for an llguidance that is too old, which vLLM asks for where it is installed too."""
+    installed = version("llguidance")
+    if tuple(map(int, installed.split(".")[:2])) < OLDEST:
+        raise EngineError(
+            f"llguidance {installed} is too old for answers written here: pip install 'llguidance>=1.9'. Where vLLM "
+            "needs the older one, use the vllm engine, or keep the two in environments of their own."
+        )
 
 
 class Grammar:
