@@ -113,7 +113,7 @@ def test_what_a_version_says_is_how_it_is_loaded(monkeypatch: pytest.MonkeyPatch
         ("a", {"engine": "openvino", "draft": False, "learn": True, "bits": 8, "threads": 3}),
         ("a", {"engine": "openvino", "draft": False, "learn": True, "threads": 7}),
         ("a", usual | {"engine": "cuda", "draft": False}),
-        ("a", usual | {"engine": "http://a", "learn": False, "api_key": "sk-x"}),
+        ("a", usual | {"engine": "http://a", "learn": False, "api_key": "sk-x", "attempts": 1, "concurrency": 1024}),
     ]
 
 

@@ -51,6 +51,8 @@ class EngineOptions(TypedDict, total=False):
     """Requests that a server is sent at once; by default 16."""
     timeout: float | None
     """Seconds that a server may take for one answer; by default 300."""
+    attempts: int | None
+    """How often a server is asked for one answer at most, while it is busy or away; by default 6."""
 
 
 REMOTE = "http://HOST:PORT"
@@ -63,7 +65,7 @@ TAKEN = {
         {"context_length", "threads", "dtype", "device", "device_map", "offload_folder", "max_memory", "cache_bytes"}
     ),
     "vllm": frozenset({"context_length", "dtype", "memory_share", "adapter"}),
-    REMOTE: frozenset({"api_key", "concurrency", "timeout"}),
+    REMOTE: frozenset({"api_key", "concurrency", "timeout", "attempts"}),
 }
 """The options of each engine."""
 NAMES = tuple(TAKEN)
@@ -88,7 +90,7 @@ def given_options(engine: str, options: EngineOptions) -> dict[str, Any]:
     timeout = given.get("timeout", 1)
     if not isinstance(timeout, int | float) or not 0 < timeout < math.inf:
         raise UsageError(f"timeout is a number of seconds above 0 or None, not {timeout!r}")
-    for name in ("context_length", "threads", "concurrency", "cache_bytes"):
+    for name in ("context_length", "threads", "concurrency", "cache_bytes", "attempts"):
         if name in given and (type(given[name]) is not int or given[name] < 1):
             raise UsageError(f"{name} is a whole number from 1 up or None, not {given[name]!r}")
     return given

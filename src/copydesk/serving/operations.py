@@ -34,6 +34,7 @@ from copydesk.serving.replica import Replica
 from copydesk.serving.routing import ModelRouter, Route
 from copydesk.serving.version import Version
 
+_AT_ONCE = 1024
 Load = Callable[[str, VersionSettings, str | None, int | None], Loaded]
 """Loads what answers for a name: its version's model, at an address if one is given, with so many threads."""
 
@@ -87,8 +88,11 @@ async def operations(
 def load_model(name: str, version: VersionSettings, url: str | None, threads: int | None) -> Loaded:
     """The model of a version, as a back end for `name`. Errors: as `copydesk.load`."""
     options = dict(version.options)
-    if url is not None and version.api_key_env:
-        options["api_key"] = os.environ[version.api_key_env]
+    if url is not None:
+        # A server that is away is not waited for: others are asked. How much at once is the queue's business.
+        options = {"attempts": 1, "concurrency": _AT_ONCE} | options
+        if version.api_key_env:
+            options["api_key"] = os.environ[version.api_key_env]
     engine = url or version.engine
     if threads is not None and not is_whole(engine):
         chosen = choose(resolve(version.model)) if engine == "auto" else engine

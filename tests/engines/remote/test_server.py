@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -124,3 +125,13 @@ def test_a_stream_of_a_server_that_stops_counting(loop: Loop) -> None:
         server = load(odd.url, loop)
         with pytest.raises(EngineError, match="broke off in the middle"):
             stream(loop, server, Asked(MESSAGES))
+
+
+def test_a_server_that_went_away_is_asked_no_more_often_than_told(loop: Loop) -> None:
+    with OddServer(FakeModel()) as odd:
+        server = load(odd.url, loop, attempts=1)
+    started = time.monotonic()
+    with pytest.raises(EngineError, match="Nobody answers"):
+        complete(loop, server, Asked(MESSAGES))
+    assert time.monotonic() - started < 0.4  # the first wait is longer
+    loop.start(server.close()).result(10)

@@ -25,6 +25,7 @@ KEY = "COPYDESK_API_KEY"
 CONCURRENCY = 16
 """Requests that are sent at once; others wait for their turn here."""
 TIMEOUT = 300.0
+ATTEMPTS = 6
 
 
 def load(
@@ -35,11 +36,12 @@ def load(
     api_key: str | None = None,
     concurrency: int = CONCURRENCY,
     timeout: float = TIMEOUT,
+    attempts: int = ATTEMPTS,
 ) -> Server:
     """Ask the server at `url` what it is and can do; `model` is its name there, which may be left out if it has one.
 
     Everything runs in `loop`. `api_key` is by default that in the environment's `COPYDESK_API_KEY`. `timeout` is the
-    seconds for one answer; all attempts at it together may take twice as long.
+    seconds for one answer; all `attempts` at it together may take twice as long.
     Errors: `UsageError` for what is no address, `EngineError` when nobody answers there or what answers is no such
     server, `ModelError` for a model that it has not.
     """
@@ -50,7 +52,7 @@ def load(
             address.origin,
             api_key=api_key or os.environ.get(KEY),
             concurrency=concurrency,
-            patience=Patience(request=timeout, total=2.0 * timeout),
+            patience=Patience(request=timeout, total=2.0 * timeout, attempts=attempts),
             proxies=not address.local,
         )
         try:
@@ -72,6 +74,7 @@ class Server:
         self.model = served.model
         self.context_length = served.context_length
         self.most_top = served.dialect.most_top
+        self.notes = served.dialect.notes()
 
     @property
     def served(self) -> Served:
