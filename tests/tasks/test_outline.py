@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -84,3 +85,18 @@ def test_a_list_of_a_recursive_or_long_schema_ends() -> None:
     node = {"type": "object", "properties": {"child": {"$ref": "#/$defs/node"}}}
     assert listing({"$ref": "#/$defs/node", "$defs": {"node": node}}).count("child") == 4
     assert len(listing({"properties": {f"field{number}": {"type": "string"} for number in range(1000)}})) == 6000
+
+
+@pytest.mark.parametrize("form", ["properties", "anyOf"])
+def test_references_that_multiply_take_no_time(form: str) -> None:
+    names = [f"n{number}" for number in range(60)]
+    to_all = [{"$ref": f"#/$defs/{name}"} for name in names]
+    defs = {
+        name: {"properties": dict(zip(names, to_all, strict=True))} if form == "properties" else {"anyOf": to_all}
+        for name in names
+    }
+    schema = {"properties": {"a": {"$ref": "#/$defs/n0"}}, "$defs": defs}
+    started = time.process_time()
+    outline(schema)
+    listing(schema)
+    assert time.process_time() - started < 5
