@@ -6,6 +6,7 @@ Knows nothing of other versions but their records; what it does with a call is i
 from __future__ import annotations
 
 import logging
+import random
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol, TypeVar, cast
@@ -111,7 +112,8 @@ class Version:
             able = [replica for replica in self.replicas if replica.available and replica not in tried]
             if not able:
                 break
-            tried.append(min(able, key=lambda replica: replica.running))
+            # Of several with equally many, any: the first would get all calls while there are few.
+            tried.append(min(able, key=lambda replica: (replica.running, random.random())))
             try:
                 return await ask(tried[-1])
             except DeadlineError:
