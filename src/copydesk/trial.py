@@ -10,7 +10,8 @@ from contextlib import suppress
 from time import perf_counter
 from typing import Unpack
 
-from copydesk.engines.choose import is_whole, load_engine
+from copydesk.engines.choose import is_whole, load_completions, load_engine
+from copydesk.engines.completions import Asked
 from copydesk.engines.options import EngineOptions
 from copydesk.engines.protocol import Engine, Read, Wanted
 from copydesk.models.resolve import resolve
@@ -68,9 +69,21 @@ def _first_pass(model: str | None, engine: str, options: EngineOptions) -> Json:
 
 
 def _first_completion(model: str | None, engine: str, options: EngineOptions) -> Json:
-    from copydesk.loading import load
+    from copydesk.engines.loop import Loop  # an event loop takes its time, too
 
-    with load(model, engine=engine, draft=False, learn=False, workers=0, **options) as loaded:
+    loop = Loop()
+    try:
+        loaded = load_completions(engine, model, loop, **options)
         loaded_at = perf_counter()
-        loaded.complete(_TEXT, max_tokens=1)
-        return {"loaded_at": loaded_at, "read_at": perf_counter(), "notes": []}
+        loop.start(loaded.complete(Asked(({"role": "user", "content": _TEXT},), max_tokens=1))).result()
+        read_at = perf_counter()
+        loop.start(loaded.close()).result()
+    finally:
+        loop.close()
+    return {
+        "loaded_at": loaded_at,
+        "read_at": read_at,
+        "model": loaded.model,
+        "context_length": loaded.context_length,
+        "notes": list(loaded.notes),
+    }

@@ -60,6 +60,8 @@ class Completions(Protocol):
     """The most tokens of prompt and answer together, where that is known."""
     most_top: int
     """How many of the most probable tokens it tells; 0 if it tells no probabilities."""
+    notes: tuple[str, ...]
+    """What is worth knowing of it, each a line."""
 
     async def complete(self, asked: Asked) -> Completion:
         """The whole text. Errors: as above."""

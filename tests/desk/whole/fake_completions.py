@@ -16,6 +16,7 @@ class FakeCompletions:
 
     name = "fake"
     model = "fake-model"
+    notes = ()
 
     def __init__(self, write: Write, *, context_length: int | None = None, most_top: int = 5) -> None:
         self._write = write

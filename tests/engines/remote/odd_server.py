@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import socket
 import threading
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
@@ -43,10 +45,15 @@ class OddServer:
         self.asked: list[Asked] = []
         self.hung_up = threading.Event()
         """Set when a client goes away before it has all of an answer."""
+        self._connections: list[socket.socket] = []
         server = self
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+
+            def setup(self) -> None:
+                super().setup()
+                server._connections.append(self.connection)
 
             def do_GET(self) -> None:
                 self.reply({})
@@ -113,6 +120,9 @@ class OddServer:
     ) -> None:
         self._http.shutdown()
         self._http.server_close()
+        for connection in self._connections:
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
 
 
 @dataclass

@@ -137,3 +137,17 @@ def test_thinking_is_switched_as_the_server_has_it() -> None:
     assert template.switch(False) == {"chat_template_kwargs": {"enable_thinking": False}}
     assert (effort.switch(True), effort.switch(False)) == ({}, {"reasoning_effort": "none"})
     assert Dialect().switch(False) == {}
+
+
+def test_what_was_found_out_in_words() -> None:
+    notes = Dialect("vllm", schema="response_format", most_top=20).notes()
+    assert notes == (
+        "a server of vllm",
+        "holds to JSON Schemas (response_format)",
+        "holds to choices (response_format)",
+        "ignores regular expressions",
+        "tells the 20 most probable tokens",
+    )
+    assert {"ignores choices", "tells no probabilities", "thinks, also when told not to"} <= {
+        *Dialect(thinks=True).notes()
+    }

@@ -69,6 +69,14 @@ class Dialect:
             body |= {"logprobs": True, "top_logprobs": top} if asked.prompt is None else {"logprobs": top}
         return body | self._constraint(asked.constraint)
 
+    def notes(self) -> tuple[str, ...]:
+        """What was found out, a line each."""
+        server = "a server of an unknown kind" if self.kind == "unknown" else f"a server of {self.kind}"
+        ways = {"JSON Schemas": self.schema, "choices": self.choice or self.schema, "regular expressions": self.regex}
+        held = tuple(f"holds to {what} ({way})" if way else f"ignores {what}" for what, way in ways.items())
+        told = f"tells the {self.most_top} most probable tokens" if self.most_top else "tells no probabilities"
+        return (server, *held, told, *(("thinks, also when told not to",) if self.thinks else ()))
+
     def labels_as_json(self, constraint: Constraint) -> bool:
         """Whether the text will be an object that holds the label."""
         return bool(constraint.choice) and self.choice is None

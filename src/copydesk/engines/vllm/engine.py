@@ -94,6 +94,7 @@ class VllmEngine:
         self.model = model
         self.context_length: int | None = context_length
         self.most_top = MOST_TOP
+        self.notes: tuple[str, ...] = ()
         self._vllm = vllm
         self._engine = engine
         self._tokenizer = tokenizer
