@@ -35,7 +35,8 @@ Record = TypeVar("Record", bound=BaseModel)
 IN_FLIGHT = 64
 """Rows of `extract_many` and `classify_many` that are worked on at once in this process, by default."""
 _LONG = 20_000
-"""Characters from which on a text is prepared in another thread, so that the event loop goes on meanwhile."""
+"""Characters from which on a text is prepared in another thread, so that the event loop goes on meanwhile; so is what
+is asked with a schema or labels of one's own, which may have to be compiled."""
 
 _log = logging.getLogger("copydesk")
 
@@ -269,8 +270,8 @@ class Model:
         import asyncio  # 20 ms, which a command need not spend
 
         submit = partial(self._submit, task, text, options)
-        long = isinstance(text, str) and len(text) >= _LONG
-        return await asyncio.wrap_future(await asyncio.to_thread(submit) if long else submit())
+        slow = not task.builtin or (isinstance(text, str) and len(text) >= _LONG)
+        return await asyncio.wrap_future(await asyncio.to_thread(submit) if slow else submit())
 
     def _many(
         self, texts: Iterable[str | Failure], task: Task, in_flight: int | None, options: RequestOptions
@@ -297,7 +298,6 @@ class Model:
 
     def _stream(self, request: ChatRequest) -> ReplyStream:
         self._check_open()
-        self._announce_untrained("chat")
         self._announce_untrained("chat")
         schema = request.constraint.schema
         stream = self._desk.submit_chat(request)

@@ -108,6 +108,17 @@ async def test_a_classification() -> None:
     assert server.backend.calls[1][1].labels == ("a", "b")
 
 
+async def test_another_prompt_and_no_label_where_the_model_is_unsure() -> None:
+    unsure = answer_of(None, labels={"a": 0.5, "b": 0.5}, abstained=True, confidence=0.5)
+    server = Server(FakeBackend(answer=lambda text: unsure))
+    body = {"text": "x", "labels": ["a", "b"], "prompt": "guide", "abstain_below": 0.9, "details": False}
+    assert (await server.post("/v1/classify", body)).json() == {"label": None, "confidence": 0.5, "abstained": True}
+    _, task, options = server.backend.calls[0]
+    assert (task.prompt, options["abstain_below"]) == ("guide", 0.9)
+    await server.post("/v1/extract", {"text": "x", "prompt": "guide"})
+    assert server.backend.calls[1][1].prompt == "guide"
+
+
 async def test_who_wrote_what_no_model_verified() -> None:
     server = Server(FakeBackend(answer=lambda text: answer_of({}, verified=False)))
     response = await server.post("/v1/extract", {"text": "x"})
@@ -137,6 +148,8 @@ async def test_who_wrote_what_no_model_verified() -> None:
         ("classify", {"text": "a", "labels": ["x"] * 300}, "labels"),
         ("classify", {"text": "a", "labels": "a,b"}, "labels"),
         ("classify", {"text": "a", "details": None}, "details"),
+        ("classify", {"text": "a", "abstain_below": 2}, "abstain_below"),
+        ("extract", {"text": "a", "prompt": "long"}, "prompt"),
         ("classify", {"text": "a", "labels": ["a"]}, None),
     ],
 )

@@ -6,7 +6,7 @@ A conversation with nothing but one user message, held to a built-in task's sche
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -24,7 +24,7 @@ from copydesk.serving.routes import asking
 from copydesk.serving.routes.payloads import DONE, about, chat_logprobs, event, usage
 from copydesk.serving.settings import Limits
 from copydesk.serving.wire.chat import ChatBody
-from copydesk.tasks.builtin import AGNEWS_LABELS, agnews
+from copydesk.tasks.builtin import ADDRESS_FIELDS, AGNEWS_LABELS, agnews
 from copydesk.tasks.task import extraction
 from copydesk.types import Delta, Json, Reply, Task, Usage
 
@@ -216,6 +216,9 @@ def _task(messages: Sequence[Json], asked: Wanted | None) -> Task | None:
     if asked is None or [message["role"] for message in messages] != ["user"]:
         return None
     if asked.constraint.schema is not None:
+        keys = asked.constraint.schema.json.get("properties")
+        if not isinstance(keys, Mapping) or not keys.keys() <= set(ADDRESS_FIELDS):
+            return None  # told apart before a task is made of it, which reads all of the schema
         task = extraction(asked.constraint.schema)
         return task if task.builtin else None
     labels = asked.constraint.choice

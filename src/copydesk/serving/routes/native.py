@@ -20,7 +20,7 @@ from copydesk.serving.routes import asking
 from copydesk.serving.settings import Limits
 from copydesk.serving.wire.native import Asked, ClassifyBody, ExtractBody
 from copydesk.tasks.builtin import ADDRESS, AGNEWS
-from copydesk.tasks.task import classification, extraction
+from copydesk.tasks.task import classification, extraction, prompted
 from copydesk.types import Answer, Failure, Json, Task
 
 _AT_ONCE = 16
@@ -52,7 +52,7 @@ def plan_classification(body: ClassifyBody, limits: Limits) -> NativePlan:
     if body.labels is not None:
         check_labels(body.labels, limits, "labels")
     task = AGNEWS if body.labels is None else classification(body.labels)
-    return _plan(body, texts, task, _options(body))
+    return _plan(body, texts, task, _options(body) | {"abstain_below": body.abstain_below})
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,10 @@ class NativePlan:
     def _shown(self, answer: Answer[Any]) -> Any:
         if self.details:
             return answer.to_dict()
-        return {"label": answer.value, "confidence": answer.confidence} if self.task.labels else answer.value
+        if not self.task.labels:
+            return answer.value
+        label = {"label": answer.value, "confidence": answer.confidence}
+        return label | {"abstained": True} if answer.abstained else label
 
 
 def _plan(body: Asked, texts: Sequence[str], task: Task, options: Json) -> NativePlan:
@@ -99,7 +102,7 @@ def _plan(body: Asked, texts: Sequence[str], task: Task, options: Json) -> Nativ
         tokens=tokens(*texts),
         texts=texts,
         many=body.texts is not None,
-        task=task,
+        task=prompted(task, body.prompt),
         options=options,
         details=body.details,
     )

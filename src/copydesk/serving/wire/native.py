@@ -20,6 +20,8 @@ class Asked(Wire):
     text: str | None = None
     texts: Annotated[list[str], Field(min_length=1)] | None = None
     """Instead of `text`: the answer is a list in the same order, a text that failed an error in its place."""
+    prompt: Literal["short", "guide"] | None = None
+    """The wording of the instruction; the built-in model was trained with `short`, the default."""
     details: bool = True
     """False leaves only the value."""
     temperature: Annotated[float, Field(ge=0, le=100)] | None = None
@@ -43,3 +45,5 @@ class ClassifyBody(Asked):
 
     labels: list[str] | None = None
     task: Literal["agnews"] | None = None
+    abstain_below: Annotated[float, Field(ge=0, le=1)] | None = None
+    """Give no label, `value` null, where the confidence of the best is below this."""
