@@ -5,7 +5,6 @@ OpenAI's Decisions API in the form that vLLM serves since 0.33: texts only, one 
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -18,6 +17,7 @@ from copydesk.serving.exchange import Exchange
 from copydesk.serving.measures import check_text, tokens
 from copydesk.serving.plan import Outgoing
 from copydesk.serving.settings import Limits
+from copydesk.serving.together import together
 from copydesk.serving.wire.decision import AnyQuestion, Choice, DecisionBody, InputPart, Predicate, Score
 from copydesk.tasks.task import classification
 from copydesk.types import Json, Task
@@ -53,12 +53,7 @@ class DecisionPlan:
 
     async def answer(self, backend: Backend, exchange: Exchange) -> Outgoing:
         """See `Plan`."""
-        asking = [asyncio.ensure_future(backend.classify(self.text, read, {})) for read in self.read]
-        try:
-            answers = await asyncio.gather(*asking)
-        finally:
-            for task in asking:
-                task.cancel()
+        answers = await together(lambda task: backend.classify(self.text, task, {}), self.read)
         for answer in answers:
             exchange.answered(answer)
         used = exchange.usage

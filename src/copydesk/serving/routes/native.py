@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,15 +17,14 @@ from copydesk.serving.measures import check_schema, check_text, tokens
 from copydesk.serving.plan import Outgoing
 from copydesk.serving.routes import asking
 from copydesk.serving.settings import Limits
+from copydesk.serving.together import together
 from copydesk.serving.wire.native import Asked, ClassifyBody, ExtractBody
 from copydesk.tasks.builtin import ADDRESS, AGNEWS
 from copydesk.tasks.task import classification, extraction, prompted
 from copydesk.types import Answer, Failure, Json, Task
 
-_AT_ONCE = 16
-"""Texts of one request that are worked on at once: the others' callers come between."""
 _ROW_ERRORS = (AnswerError, LengthError, TextError)
-"""What is wrong with one text among many."""
+"""What is wrong with one text among many; what meets every text fails the request."""
 
 
 def plan_extraction(body: ExtractBody, limits: Limits) -> NativePlan:
@@ -79,7 +77,14 @@ class NativePlan:
             answer = await call(self.texts[0], self.task, self.options)
             exchange.answered(answer)
             return orjson.dumps(self._shown(answer))
-        answers = await _each(self.texts, lambda text: call(text, self.task, self.options))
+
+        async def one(text: str) -> Answer[Any] | Failure:
+            try:
+                return await call(text, self.task, self.options)
+            except _ROW_ERRORS as error:
+                return Failure(error.code, str(error))
+
+        answers = await together(one, self.texts)
         for given in answers:
             if isinstance(given, Answer):
                 exchange.answered(given)
@@ -133,22 +138,3 @@ def _extraction(body: ExtractBody, limits: Limits) -> Task:
     if isinstance(body.json_schema, bool):
         raise ApiError(400, "schema: an extraction needs a schema that is an object.", param="schema")
     return extraction(body.json_schema)
-
-
-async def _each(texts: Sequence[str], ask: Callable[[str], Awaitable[Answer[Any]]]) -> Sequence[Answer[Any] | Failure]:
-    """The answers in the texts' order, a few at a time; what meets every text raises, and cancels the rest."""
-    places = asyncio.Semaphore(_AT_ONCE)
-
-    async def one(text: str) -> Answer[Any] | Failure:
-        async with places:
-            try:
-                return await ask(text)
-            except _ROW_ERRORS as error:
-                return Failure(error.code, str(error))
-
-    asking = [asyncio.ensure_future(one(text)) for text in texts]
-    try:
-        return await asyncio.gather(*asking)
-    finally:
-        for task in asking:
-            task.cancel()
