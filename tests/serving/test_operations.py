@@ -17,7 +17,9 @@ from copydesk.serving.errors import ApiError
 from copydesk.serving.keys import KeyFile, Keyring, fresh_key
 from copydesk.serving.life import Loaded
 from copydesk.serving.operations import keyring, load_model, operations
-from copydesk.tasks.builtin import ADDRESS
+from copydesk.tasks.builtin import ADDRESS, ADDRESS_FIELDS
+from engines.remote.odd_server import FakeModel as FakeServedModel
+from engines.remote.odd_server import OddServer, Sent
 from serving.fake_model import FakeModel
 
 pytestmark = pytest.mark.anyio
@@ -156,3 +158,32 @@ async def test_the_built_in_model_proves_itself_and_comes_back_when_its_engine_d
             while not (await backend.extract(text, ADDRESS, {})).verified:
                 await asyncio.sleep(0.05)
         assert len(models) == 2
+
+
+async def test_servers_elsewhere_stand_in_for_each_other_and_the_rules_for_all() -> None:
+    record = dict.fromkeys(ADDRESS_FIELDS, "") | {"city": "长沙市"}
+    down: set[int] = set()
+
+    def server(number: int) -> OddServer:
+        model = FakeServedModel(record=record)
+        return OddServer(lambda asked: Sent("down", 500) if number in down else model(asked))
+
+    quick = replace(Config().health, every_seconds=0.05, cache_seconds=0.0, reload_seconds=0.05)
+    with server(0) as one, server(1) as other:
+        version = VersionSettings(urls=(one.url, other.url))
+        config = Config(health=quick, names=(NameSettings("name", versions=(version,)),))
+        async with operations(config, Keyring(), Drain()) as parts:
+            backend = parts.router.choose("name", "a")
+            engines = {(await backend.extract("长沙市", ADDRESS, {})).engine for _ in range(20)}
+            assert engines == {f"{one.url}/v1", f"{other.url}/v1"}
+            down.add(0)
+            for _ in range(10):
+                assert (await backend.extract("长沙市", ADDRESS, {})).engine == f"{other.url}/v1"
+            assert (await parts.health.ready())["ok"]
+            down.add(1)
+            assert not (await backend.extract("长沙市", ADDRESS, {})).verified
+            assert not (await parts.health.ready())["ok"]
+            down.clear()
+            async with asyncio.timeout(10):
+                while not (await backend.extract("长沙市", ADDRESS, {})).verified:
+                    await asyncio.sleep(0.02)
