@@ -174,24 +174,26 @@ class ChatPlan:
             return event({**frame, "choices": [choice], **unused, **more})
 
         stream = merged(replies)
+        held = b""  # what goes out with what comes next: each handing over costs as much as several events
         try:
             async for number, item in stream:
                 if number not in begun:
                     begun.add(number)
-                    yield chunk(number, self._first(number), None, None)
+                    held += chunk(number, self._first(number), None, None)
                 if isinstance(item, Reply):
                     used.append(item.usage)
                     exchange.answered(item)
-                    yield chunk(number, {}, None, self._finish(item), copydesk=about(item))
+                    held += chunk(number, {}, None, self._finish(item), copydesk=about(item))
                 else:
                     exchange.wrote()
                     logprobs = chat_logprobs(item.logprobs) if self.call.logprobs else None
-                    yield chunk(number, self._delta(item), logprobs, None)
+                    yield held + chunk(number, self._delta(item), logprobs, None)
+                    held = b""
         finally:
             await stream.aclose()
         if self.include_usage:
-            yield event({**frame, "choices": [], "usage": usage(used)})
-        yield DONE
+            held += event({**frame, "choices": [], "usage": usage(used)})
+        yield held + DONE
 
     def _first(self, number: int) -> Json:
         if self.function is None:

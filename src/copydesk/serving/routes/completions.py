@@ -120,20 +120,22 @@ class CompletionPlan:
         offsets = [0] * len(replies)
         unused: Json = {"usage": None} if self.include_usage else {}
         stream = merged(replies)
+        held = b""  # goes out with what comes next
         try:
             async for number, item in stream:
                 if isinstance(item, Reply):
                     used.append(item.usage)
                     exchange.answered(item)
                     choice = self._choice(number, "", (), offsets[number], item.finish)
-                    yield event({**frame, "choices": [choice], **unused, "copydesk": about(item)})
+                    held += event({**frame, "choices": [choice], **unused, "copydesk": about(item)})
                 else:
                     exchange.wrote()
                     choice = self._choice(number, item.content, item.logprobs, offsets[number], None)
                     offsets[number] += len(item.content)
-                    yield event({**frame, "choices": [choice], **unused})
+                    yield held + event({**frame, "choices": [choice], **unused})
+                    held = b""
         finally:
             await stream.aclose()
         if self.include_usage:
-            yield event({**frame, "choices": [], "usage": usage(used)})
-        yield DONE
+            held += event({**frame, "choices": [], "usage": usage(used)})
+        yield held + DONE
