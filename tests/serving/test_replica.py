@@ -136,6 +136,24 @@ async def test_one_that_thaws_in_time_is_kept() -> None:
         assert len(models.made) == 1
 
 
+async def test_a_slow_one_is_given_more_time() -> None:
+    models, news = Models(), News()
+
+    def load() -> Loaded:
+        loaded = models.load()
+        models.made[-1].delay = 0.02
+        return loaded
+
+    replica = Replica("a/b/0", load, news, QUICK, BreakerSettings())
+    await replica.start(must=True)
+    models.made[0].delay = 0.3  # beyond the deadline, not beyond a hundred times what it took before
+    await asyncio.sleep(0.5)
+    assert news.up == [True]
+    models.made[0].mood = "frozen"
+    await until(lambda: not replica.available, 5)
+    await replica.close()
+
+
 async def test_a_busy_one_is_not_taken_for_frozen() -> None:
     async with running(health=replace(QUICK, frozen_seconds=0.05)) as (replica, models, news):
         models.made[0].mood = "frozen"  # canaries are

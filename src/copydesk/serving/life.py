@@ -52,6 +52,8 @@ class Life:
         self.doubt = Doubt(loaded.backend, proof)
         self.proof = proof
         """The canary's last answer."""
+        self.fastest = proof.seconds
+        """What the canary took at best."""
         self.progress = 0
         """Answers, and parts of streamed ones, that came."""
         self.over = False

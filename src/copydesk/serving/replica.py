@@ -25,6 +25,8 @@ Result = TypeVar("Result")
 _BETWEEN_CANARIES = 0.2
 """Seconds at least, however many calls fail."""
 _LONGEST_PAUSE = 60.0
+_PATIENCE = 100
+"""A canary may take so many times as long as the fastest: it may have to wait while one pass reads a long prompt."""
 _FIRST_WAIT = 5.0
 _log = logging.getLogger("copydesk.serving")
 
@@ -38,7 +40,8 @@ class HealthSettings:
     cache_seconds: float = 3.0
     """How long a canary's answer is proof for `/health/ready`."""
     deadline_seconds: float = 10.0
-    """For a canary's answer, unless other answers come meanwhile: busy is not frozen."""
+    """For a canary's answer; for slow models a hundred times the fastest. Other answers that come meanwhile are as
+    good: busy is not frozen."""
     frozen_seconds: float = 20.0
     """What a model that missed a canary's deadline gets to recover in before it is loaded again."""
     load_seconds: float = 900.0
@@ -182,7 +185,7 @@ class Replica:
         if time.monotonic() - life.proof.at > self._health.cache_seconds:
             self._wake.set()
             try:
-                async with asyncio.timeout(self._health.deadline_seconds + 1):
+                async with asyncio.timeout(self._patience(life) + 1):
                     await self._checked.wait()
             except TimeoutError:
                 return self.fault or "was asked no canary"
@@ -268,17 +271,17 @@ class Replica:
 
     async def _check(self, life: Life) -> bool:
         """Ask a canary and say how well the model is; returns whether it is frozen for good. Errors: the canary's."""
-        health, progress = self._health, life.progress
+        patience, progress = self._patience(life), life.progress
         asking = asyncio.ensure_future(ask(life.backend))
         try:
-            await asyncio.wait((asking,), timeout=health.deadline_seconds)
+            await asyncio.wait((asking,), timeout=patience)
             if not asking.done():
                 if life.progress != progress:
                     return False
-                self._say_unwell(f"gave no answer to a canary in {health.deadline_seconds:g} s")
+                self._say_unwell(f"gave no answer to a canary in {patience:.3g} s")
                 self._tell_checked()
                 life.interrupt(f"The model {self.fault}.")
-                await asyncio.wait((asking,), timeout=health.frozen_seconds)
+                await asyncio.wait((asking,), timeout=self._health.frozen_seconds)
                 if not asking.done():
                     return True
             proof = asking.result()
@@ -289,8 +292,13 @@ class Replica:
             life.interrupt(f"The model {self.fault}.")
         else:
             life.proof = proof
+            life.fastest = min(life.fastest, proof.seconds)
             self._say_well()
         return False
+
+    def _patience(self, life: Life) -> float:
+        """Seconds that a canary may take."""
+        return max(self._health.deadline_seconds, _PATIENCE * life.fastest)
 
     def _let_go(self, life: Life) -> asyncio.Future[None]:
         self._life = None
