@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import pickle
-
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from copydesk.crew import rows
@@ -29,18 +27,20 @@ _ANSWERS = st.builds(
     confidence=_SHARE,
     ms=_SHARE,
     accepted=st.none() | _SHARE,
+    label_mass=st.none() | _SHARE,
     usage=st.builds(Usage, st.integers(0), st.integers(0), st.integers(0)),
     labels=st.dictionaries(_TEXT, _SHARE, max_size=3),
 )
 _ROWS = st.lists(_ANSWERS | st.builds(Failure, _TEXT, _TEXT), max_size=3)
 
 
+@settings(deadline=None)
 @given(_ROWS)
 def test_rows_arrive_as_they_were_sent(sent: list[rows.Row]) -> None:
     found = rows.unpacked(rows.packed(sent))
     assert found == sent
     # Equality leaves out what became of a draft.
-    assert pickle.dumps([repr(row) for row in found]) == pickle.dumps([repr(row) for row in sent])
+    assert repr(found) == repr(sent)
 
 
 def test_errors_arrive_with_their_codes() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from copydesk.engines.packed import PackedReads, PackedScores, run_packed
@@ -52,6 +52,7 @@ def _equal(left: PackedReads | PackedScores, right: PackedReads | PackedScores) 
     return all(one.dtype == other.dtype and np.array_equal(one, other) for one, other in pairs)
 
 
+@settings(deadline=None)
 @given(_calls())
 def test_nothing_is_lost(call: tuple[list[Read], list[list[Scores]]]) -> None:
     reads, results = call
@@ -60,6 +61,7 @@ def test_nothing_is_lost(call: tuple[list[Read], list[list[Scores]]]) -> None:
     assert PackedScores.pack(results, packed).unpack(packed) == results
 
 
+@settings(deadline=None)
 @given(st.lists(_calls(), min_size=1, max_size=3))
 def test_merging_is_packing_all(calls: Sequence[tuple[list[Read], list[list[Scores]]]]) -> None:
     parts = [PackedReads.pack(reads) for reads, _ in calls]

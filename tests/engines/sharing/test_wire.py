@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -27,6 +27,7 @@ def _bytes(packed: Packed) -> list[tuple[str, bytes]]:
     return [(array.dtype.str, array.tobytes()) for array in packed.arrays()]
 
 
+@settings(deadline=None)
 @given(_CHANGES, _any(PackedReads))
 def test_a_pass(changes: Changes, reads: PackedReads) -> None:
     said, asked = wire.requested(wire.request(changes, reads))
@@ -35,11 +36,13 @@ def test_a_pass(changes: Changes, reads: PackedReads) -> None:
     assert _bytes(asked) == _bytes(reads)
 
 
+@settings(deadline=None)
 @given(_CHANGES, st.tuples(st.integers(0, 2**62), st.integers(-(2**31), 2**31)) | st.none())
 def test_a_row_or_nothing(changes: Changes, asked: tuple[int, int] | None) -> None:
     assert wire.requested(wire.request(changes, asked)) == (changes, asked)
 
 
+@settings(deadline=None)
 @given(_any(PackedScores))
 def test_scores(scores: PackedScores) -> None:
     assert _bytes(wire.scored(wire.scores(scores))) == _bytes(scores)
