@@ -19,6 +19,8 @@ from fake_engine import FakeEngine, hashed
 class Job:
     """Reads a prompt, then one token for each of its passes."""
 
+    conversation: tuple[int, ...] = ()
+
     def __init__(
         self, passes: int = 2, *, prompt: int = 3, prefix: tuple[int, ...] = (1, 2), error: Exception | None = None
     ) -> None:

@@ -41,6 +41,11 @@ class Pending:
         return self.prompt.prefix
 
     @property
+    def conversation(self) -> tuple[int, ...]:
+        """Nothing comes after an answer."""
+        return ()
+
+    @property
     def truncated(self) -> bool:
         """Whether some of the text was left out."""
         return len(self.text) < len(self.request.text)

@@ -12,6 +12,7 @@ from concurrent.futures import CancelledError
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeAlias, TypeVar
 
+from copydesk.desk.earlier import Earlier
 from copydesk.desk.prefixes import Prefixes, Tokens
 from copydesk.engines.protocol import Engine, Read, Scores, Wanted
 from copydesk.errors import CopydeskError, EngineError
@@ -46,6 +47,10 @@ class Job(Protocol[Result]):
     @property
     def prefix(self) -> Tokens:
         """How its prompt begins."""
+
+    @property
+    def conversation(self) -> Tokens:
+        """All tokens of prompt and answer so far, if what comes later may begin with them; else none."""
 
     def write(
         self, engine: Engine, sequence: int, held: int, others: Callable[[], int]
@@ -115,6 +120,7 @@ class Scheduler:
         """As many as go into a call for now: fewer once the engine had no room for them."""
         self._took = took
         self._prefixes = Prefixes(engine)
+        self._earlier = Earlier(engine)
         self._waiting: deque[Job[Any]] = deque()
         self._live: deque[_Live] = deque()
 
@@ -162,6 +168,7 @@ class Scheduler:
         for live in list(self._live):
             self._fail(live, reason)
         self._prefixes.clear()
+        self._earlier.clear()
 
     def _admit(self) -> None:
         while self._waiting and len(self._live) < self._limit:
@@ -178,6 +185,8 @@ class Scheduler:
         """Fail the answers of a call that failed, unless there may be room for a smaller one."""
         full = isinstance(error, EngineError) and error.code == "cache_full"
         branches = sum(isinstance(asked, Branch) for _, asked in turns)
+        if full and self._earlier.clear():
+            return
         if full and branches > 1:
             self._branches = branches // 2
         elif full and len(self._live) > 1:
@@ -196,7 +205,7 @@ class Scheduler:
 
     def _join(self, job: Job[Any]) -> None:
         try:
-            sequence, held = self._prefixes.open(job.prefix)
+            sequence, held = self._open(job)
         except Exception as error:
             job.fail(_engine_error(error))
             return
@@ -205,6 +214,11 @@ class Scheduler:
         self._joined += 1
         self._live.append(live)
         self._advance(live, lambda: next(writing))
+
+    def _open(self, job: Job[Any]) -> tuple[int, int]:
+        """A sequence for a job, and how many tokens of its prompt it already holds."""
+        found = self._earlier.take(job.conversation, len(job.prefix)) if job.conversation else None
+        return found or self._prefixes.open(job.prefix)
 
     def _gather(self) -> list[Turn]:
         """Whose turn it is, and for what: those served longest ago first, a long prompt in parts."""
@@ -259,7 +273,7 @@ class Scheduler:
             live.unread.extend((asked,) if isinstance(asked, Read) else asked)
 
     def _finish(self, live: _Live, written: Any) -> None:
-        self._leave(live)
+        self._leave(live, live.job.conversation)
         self._limit = min(self._limit + 1, self._most_live)
         try:
             live.job.finish(written, Effort(live.passes, live.held))
@@ -270,12 +284,15 @@ class Scheduler:
         self._leave(live)
         live.job.fail(error)
 
-    def _leave(self, live: _Live) -> None:
+    def _leave(self, live: _Live, conversation: Tokens = ()) -> None:
         self._live.remove(live)
         live.writing.close()
         if not live.held:
             self._prefixes.forgo(live.job.prefix)
-        self._engine.release(live.sequence)
+        if conversation:
+            self._earlier.keep(conversation, live.sequence)
+        else:
+            self._engine.release(live.sequence)
 
 
 def _fitting(asked: Read | Branch, tokens: int, branches: int, *, anyway: bool) -> Read | Branch | None:

@@ -1,4 +1,4 @@
-"""Replies without a model: a tokenizer that knows reasoning, made-up scores, drafts that say what a test has them say."""
+"""Replies without a model: tokenizers that know reasoning, made-up scores, drafts that a test makes up."""
 
 from __future__ import annotations
 

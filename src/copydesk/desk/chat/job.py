@@ -51,6 +51,11 @@ class ReplyJob:
         """How the prompt begins."""
         return self.prompt[: self.shared]
 
+    @property
+    def conversation(self) -> tuple[int, ...]:
+        """All tokens so far, which the next turn may begin with; none where the end was put in."""
+        return () if self.progress.cut_short else (*self.prompt, *self.progress.tokens)
+
     def write(
         self, engine: Engine, sequence: int, held: int, others: Callable[[], int]
     ) -> Generator[Read, list[Scores], Progress]:

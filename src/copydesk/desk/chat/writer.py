@@ -20,7 +20,7 @@ from copydesk.desk.chat.vocabulary import ReplyVocabulary
 from copydesk.engines.protocol import Engine, Read, Scores, Wanted
 from copydesk.types import Delta, Finish, TokenLogprob
 
-_AHEAD = 15
+_AHEAD = 31
 """Tokens that an engine may decode by itself before it comes back; the first comes alone, for it is waited for."""
 _UNKNOWN = -9999.0
 """The log-probability of a token that was put in without the model being asked, as OpenAI's API has it."""
@@ -43,6 +43,8 @@ class Progress:
     """Those of them that a draft proposed."""
     finish: Finish = "stop"
     """What it ended by, or would if it ended here."""
+    cut_short: bool = False
+    """Whether its end was put in, in place of what the sequence had read."""
 
 
 @dataclass(slots=True)
@@ -271,6 +273,7 @@ class ReplyWriter:
             return
         if ending.check(grammar, self._tokens, self._state.within) or ending.checked < self._progress.handed_out:
             return
+        self._progress.cut_short = True
         self._take_back(len(self._tokens) - ending.checked)
         for token in self._state.forced():
             self._append(token, None)
