@@ -23,6 +23,8 @@ _FROZEN = (3.0, 45.0)
 """Seconds that a fault lasts; a freeze may last until the server gives the model up. A kill takes no time."""
 _LONGEST_WAIT = 1.0
 """Seconds that a refused client waits at most, whatever it is told: this is a storm."""
+_PAUSE = 0.05
+"""Seconds after an answer of the rules, which take next to no time: clients that never pause would ask nothing else."""
 _GROWTH = 0.10
 """How much more memory the last third of a storm may take than the second third, as a share."""
 
@@ -70,7 +72,7 @@ class Storm:
                 f"{max(times):.1f} s (longest)"
                 for fault, times in self.recoveries.items()
             ),
-            f"  memory: {max(self.rss, default=0) / 2**20:.0f} MiB at most, "
+            f"  memory: {', '.join(f'{size / 2**20:.0f}' for size in self.rss[:: max(1, len(self.rss) // 10)])} MiB, "
             f"{self.grown:+.1%} from the second third to the last",
             *(f"  WRONG: {json.dumps(each, ensure_ascii=False)}" for each in self.wrong[:5]),
         ]
@@ -114,6 +116,8 @@ async def _client(server: Server, known: dict[str, Any], result: Storm, until: f
             )
         if outcome.kind in ("refused", "lost"):
             await asyncio.sleep(min(outcome.wait or 0.1, _LONGEST_WAIT))
+        elif outcome.kind == "rules":
+            await asyncio.sleep(_PAUSE)
 
 
 async def _break(server: Server, result: Storm, until: float, chance: random.Random, faults: Sequence[str]) -> None:

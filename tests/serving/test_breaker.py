@@ -77,6 +77,19 @@ def test_each_time_it_stays_open_longer_up_to_a_limit_until_that_is_forgotten(no
     assert breaker.open("z") == 5
 
 
+def test_what_was_replaced_is_tried_at_once(now: list[float]) -> None:
+    breaker = Breaker(SETTINGS)
+    breaker.try_now()
+    assert breaker.state == "closed"
+    breaker.open("x")
+    breaker.try_now()
+    assert breaker.state == "half_open"
+    passes(breaker, True)
+    passes(breaker, True)
+    assert breaker.state == "closed"
+    assert breaker.open("y") == 10
+
+
 def test_a_request_from_before_it_opened_says_nothing(now: list[float]) -> None:
     breaker = Breaker(SETTINGS)
     before = breaker.began()

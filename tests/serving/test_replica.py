@@ -376,3 +376,18 @@ async def test_what_a_model_hardly_believes_itself_is_not_passed_on_once_it_comp
         with pytest.raises(EngineError, match="otherwise than at first"):
             await replica.call(unsure, None)
         await until(lambda: replica.fault is not None)
+
+
+async def test_a_model_that_was_loaded_again_is_tried_at_once() -> None:
+    models, long = Models(), BreakerSettings(open_seconds=1000.0, trials=1)
+    replica = Replica("a/b/0", models.load, News(), QUICK, long)
+    await replica.start(must=True)
+    models.made[0].mood = "dead"
+    for _ in range(QUICK.failures):
+        with pytest.raises(EngineError):
+            await extract(replica)
+    assert replica.breaker.state == "open"
+    await until(lambda: len(models.made) == 2 and replica.available)
+    await extract(replica)
+    assert replica.breaker.state == "closed"
+    await replica.close()

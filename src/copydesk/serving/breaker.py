@@ -74,6 +74,11 @@ class Breaker:
             self._until = None
             self._closed_at = time.monotonic()
 
+    def try_now(self) -> None:
+        """Open or not, let trials through from now on: what failed has been replaced."""
+        if self._until is not None:
+            self._until = min(self._until, time.monotonic())
+
     def open(self, why: str) -> float:
         """Let nothing through from now on; returns for how many seconds."""
         settings, now = self._settings, time.monotonic()

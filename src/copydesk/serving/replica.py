@@ -243,6 +243,7 @@ class Replica:
     def _begin(self, life: Life) -> None:
         self._life = life
         self._failed = 0
+        self.breaker.try_now()
         self._notices.loaded()
         self._say_well()
 
