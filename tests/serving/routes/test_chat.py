@@ -194,6 +194,7 @@ async def test_a_free_reply(body: dict[str, Any]) -> None:
         ({"top_p": 2}, "top_p"),
         ({"stop": ["a", "b", "c", "d", "e"]}, "stop"),
         ({"stop": [""]}, "stop"),
+        ({"stop": "x", "guided_regex": "a"}, "stop"),
         ({"stream": "yes"}, "stream"),
         ({"messages": []}, "messages"),
         ({"messages": "Hi"}, "messages"),

@@ -40,13 +40,15 @@ def numbered(choosing: Choosing, number: int) -> Choosing:
     return choosing if number == 0 else replace(choosing, seed=((choosing.seed or 0) + number) % _SEEDS)
 
 
-def stops(stop: Stop | None) -> tuple[str, ...]:
-    """Errors: `ApiError` 400 for too many, too long or empty ones."""
+def stops(stop: Stop | None, *, constrained: bool) -> tuple[str, ...]:
+    """Errors: `ApiError` 400 for too many, too long or empty ones, and for any beside a constraint."""
     listed = (stop,) if isinstance(stop, str) else tuple(stop or ())
     if len(listed) > _MOST_STOPS:
         raise ApiError(400, f"stop: at most {_MOST_STOPS} sequences are taken, not {len(listed)}.", param="stop")
     if not all(0 < len(each) <= _LONGEST_STOP for each in listed):
         raise ApiError(400, f"stop: a sequence has 1 to {_LONGEST_STOP} characters.", param="stop")
+    if listed and constrained:
+        raise ApiError(400, "stop: a constraint says itself where the reply ends; leave stop out.", param="stop")
     return listed
 
 

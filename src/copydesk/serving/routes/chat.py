@@ -52,7 +52,7 @@ def plan(body: ChatBody, limits: Limits) -> ChatPlan:
         thinking="auto" if thinking is None else "on" if thinking else "off",
         constraint=asked.constraint if asked else None,
         max_tokens=length or limits.max_answer_tokens,
-        stop=asking.stops(body.stop),
+        stop=asking.stops(body.stop, constrained=asked is not None),
         logprobs=bool(body.logprobs),
         top_logprobs=body.top_logprobs or 0,
         draft=body.draft is not False,
@@ -232,8 +232,6 @@ def _check_task(call: ChatCall) -> None:
     remedy = "is not available for a built-in task; leave it out, or add a system message to chat about it"
     if call.logprobs:
         raise ApiError(400, f"logprobs {remedy}.", param="logprobs")
-    if call.stop:
-        raise ApiError(400, f"stop {remedy}.", param="stop")
     for name, neutral in _NEUTRAL.items():
         if getattr(call.choosing, name) not in (None, neutral):
             raise ApiError(400, f"{name} {remedy}.", param=name)

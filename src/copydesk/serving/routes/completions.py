@@ -45,7 +45,7 @@ def plan(body: CompletionBody, limits: Limits) -> CompletionPlan:
         prompt="",
         constraint=asked.constraint if asked else None,
         max_tokens=length,
-        stop=asking.stops(body.stop),
+        stop=asking.stops(body.stop, constrained=asked is not None),
         logprobs=body.logprobs is not None,
         top_logprobs=body.logprobs or 0,
         draft=body.draft is not False,
