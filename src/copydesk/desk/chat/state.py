@@ -204,14 +204,13 @@ class ReplyState:
         after = _Place(len(self.text), here.reasoning, here.content, here.stop, here.ended, here.within)
         self._places.append(after)
         if in_grammar:
-            after.content = here.length if after.within == 0 else here.content
             after.within += 1
         elif token in self._vocabulary.ends:
             after.ended = True
             self._settle(after)
         elif here.content is None:
             self._read_marks(after)
-        elif here.within < 0:
+        else:
             self._skip_space(after)
             after.stop = _first(self.text, self._course.stop, here.length, after.content or 0)
 
@@ -231,11 +230,10 @@ class ReplyState:
 
     def _begin_content(self, place: _Place, start: int) -> None:
         place.content = start
+        self._skip_space(place)
         if self._course.grammar:
             place.within = 0
-        else:
-            self._skip_space(place)
-            place.stop = _first(self.text, self._course.stop, start, place.content)
+        place.stop = _first(self.text, self._course.stop, start, place.content)
 
     def _skip_space(self, place: _Place) -> None:
         """Leave out what stands between reasoning and content."""
