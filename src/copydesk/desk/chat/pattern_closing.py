@@ -18,7 +18,7 @@ _LIKELY = b'"})].,;:!? 0a\n1A-_/'
 
 
 class PatternClosing:
-    """Completes answers of one tokenizer by single bytes, those first that it has used least: so no loop holds it."""
+    """Completes answers of one tokenizer by single bytes, each time another where it comes to the same choice again."""
 
     def __init__(self, canonical: Canonical, end: int) -> None:
         self._end = end
@@ -30,7 +30,7 @@ class PatternClosing:
         """The tokens that complete an answer; None if they would be more than `most`, or were not found."""
         ahead = state.copy()
         tokens: list[int] = []
-        used: Counter[int] = Counter()
+        used: Counter[tuple[int, ...]] = Counter()
         while len(tokens) <= most:
             tokens += ahead.forced()
             if not ahead.finished and ahead.accept(self._end):
@@ -40,7 +40,6 @@ class PatternClosing:
             token = self._next(ahead, used)
             if token is None:
                 return None
-            used[token] += 1
             tokens.append(token)
         return None
 
@@ -48,9 +47,12 @@ class PatternClosing:
         """A short answer, from the empty beginning of one; empty if none was found."""
         return self.of(start, (), _LONGEST) or ()
 
-    def _next(self, state: State, used: Counter[int]) -> int | None:
-        """Accept one byte on the way out: one after which the answer may end, or the one least used."""
-        legal = [token for token in self._bytes if state.allows(token)]
+    def _next(self, state: State, used: Counter[tuple[int, ...]]) -> int | None:
+        """Accept one byte on the way out: one after which the answer may end, or the next among those legal.
+
+        `used` counts how often each choice was come to.
+        """
+        legal = tuple(token for token in self._bytes if state.allows(token))
         for token in legal:
             state.accept(token)
             if state.finished or state.allows(self._end):
@@ -58,6 +60,7 @@ class PatternClosing:
             state.rewind(1)
         if not legal:
             return None
-        token = min(legal, key=used.__getitem__)
+        token = legal[used[legal] % len(legal)]
+        used[legal] += 1
         state.accept(token)
         return token
