@@ -34,6 +34,8 @@ from copydesk.tasks.prompt import render_prompt
 from copydesk.types import Answer, Failure, Json, Task
 
 PAGE = Path("docs/benchmarks.md")
+_DECODED = 49
+"""Tokens of plain decoding, the first of them the prompt's: no address has fewer."""
 _SECONDS_TO_START = 120.0
 _MOST_TOKENS = 160
 """Of an address: twice what any of them has."""
@@ -259,7 +261,7 @@ class _Rows:
         for peer in self.peers:
 
             def theirs(peer: Vllm = peer) -> list[float]:
-                long, short = (peer.run(prompts, 1, max_tokens=most) for most in (_MOST_TOKENS, 1))
+                long, short = (peer.run(prompts, 1, max_tokens=most) for most in (_DECODED, 1))
                 return [
                     1e3 * (all - first) / (count - 1)
                     for all, first, count in zip(long.each, short.each, long.tokens, strict=True)
@@ -378,7 +380,7 @@ def _decoded(model: Any, text: str) -> float:
     """Milliseconds a token after the first."""
     messages = [{"role": "system", "content": ADDRESS.instruction}, {"role": "user", "content": text}]
     options: Json = {"thinking": "off", "draft": False, "temperature": 0.0, "repetition_penalty": 1.0}
-    first, whole = (model.chat(messages, max_tokens=most, **options) for most in (1, _MOST_TOKENS))
+    first, whole = (model.chat(messages, max_tokens=most, **options) for most in (1, _DECODED))
     return float((whole.ms - first.ms) / max(1, whole.usage.completion_tokens - 1))
 
 

@@ -19,7 +19,8 @@ from copydesk.engines.blocks import BLOCK_SIZE
 from copydesk.engines.cuda.kernels import LOG2_E, precision_of
 from copydesk.engines.cuda.shapes import Heads
 
-_KEYS_AT_ONCE = 64
+_KEYS_AT_ONCE = 128
+_ATTENDING_WARPS = 8
 _LEAST_ROWS = 16
 """Of a matrix product; a single token has fewer query heads to each head of keys."""
 
@@ -34,10 +35,9 @@ class Tiling:
 
 
 # The fastest of those tried on an H200 for Qwen3-0.6B's matrices; others differ by a few per cent.
-QKV = Tiling(rows=4, columns=1024, warps=2)
-GATE_UP = Tiling(rows=4, columns=1024, warps=2)
-OUTPUT = Tiling(rows=8, columns=2048, warps=8)
-DOWN = Tiling(rows=8, columns=4096, warps=8)
+QKV = Tiling(rows=8, columns=1024, warps=8)
+GATE_UP = Tiling(rows=8, columns=1024, warps=8)
+OUTPUT = Tiling(rows=8, columns=4096, warps=8)
 
 
 def norm_linear(
@@ -160,8 +160,7 @@ def attend(
         NORM=query_gains is not None,
         EARLY=early,
         PRECISION=precision_of(qkv),
-        num_warps=4,
-        num_stages=3,
+        num_warps=_ATTENDING_WARPS,
         **_launch(early),
     )
     return result
@@ -197,13 +196,12 @@ def _norm_linear(
     real = row < outputs
     mask = column < SIZE
     matrix = tl.load(weight + row[:, None].to(tl.int64) * SIZE + column[None, :], real[:, None] & mask[None, :], 0)
-    gain = tl.load(gains + column, mask, 0)
+    weighted = matrix.to(tl.float32) * tl.load(gains + column, mask, 0)[None, :]
     if EARLY:
         tl.extra.cuda.gdc_launch_dependents()
         tl.extra.cuda.gdc_wait()
     states = tl.load(residual + column, mask, 0)
-    states = states * tl.rsqrt(tl.sum(states * states) / SIZE + eps) * gain
-    product = tl.sum(matrix.to(tl.float32) * states[None, :], 1)
+    product = tl.sum(weighted * states[None, :], 1) * tl.rsqrt(tl.sum(states * states) / SIZE + eps)
     if BIAS:
         product += tl.load(bias + row, real, 0).to(tl.float32)
     tl.store(result + row, product.to(result.dtype.element_ty), real)
@@ -229,14 +227,15 @@ def _norm_gate(
     place = weight + row[:, None].to(tl.int64) * SIZE + column[None, :]
     gate = tl.load(place, real[:, None] & mask[None, :], 0)
     up = tl.load(place + outputs.to(tl.int64) * SIZE, real[:, None] & mask[None, :], 0)
-    gain = tl.load(gains + column, mask, 0)
+    gain = tl.load(gains + column, mask, 0)[None, :]
+    gate, up = gate.to(tl.float32) * gain, up.to(tl.float32) * gain
     if EARLY:
         tl.extra.cuda.gdc_launch_dependents()
         tl.extra.cuda.gdc_wait()
     states = tl.load(residual + column, mask, 0)
-    states = states * tl.rsqrt(tl.sum(states * states) / SIZE + eps) * gain
-    first = tl.sum(gate.to(tl.float32) * states[None, :], 1)
-    second = tl.sum(up.to(tl.float32) * states[None, :], 1)
+    inverse = tl.rsqrt(tl.sum(states * states) / SIZE + eps)
+    first = tl.sum(gate * states[None, :], 1) * inverse
+    second = tl.sum(up * states[None, :], 1) * inverse
     gated = first / (1 + tl.exp(-first)) * second
     tl.store(result + row, gated.to(result.dtype.element_ty), real)
 
@@ -307,57 +306,61 @@ def _attend_one(
     # The other half of a rotated pair, and the sign that its sine takes.
     partner = (feature + HALF) % SIZE
     sign = tl.where(feature < HALF, -1.0, 1.0)
-    if EARLY:
-        tl.extra.cuda.gdc_launch_dependents()
-        tl.extra.cuda.gdc_wait()
+    # What was before this token is there already.
     position = tl.load(positions).to(tl.int64)
     table = tables + tl.load(rows).to(tl.int64) * width
     cos = tl.load(cosine + position * HALF + feature % HALF)
     sin = tl.load(sine + position * HALF + feature % HALF) * sign
+    own = tl.arange(0, KEYS)
+    inside = own < position
+    blocks = tl.load(table + own // BLOCK, inside, 0).to(tl.int64)
+    offset = ((blocks * KV + kv) * BLOCK + own % BLOCK) * SIZE
+    past = tl.load(keys + offset[None, :] + feature[:, None], inside[None, :], 0)
+    then = tl.load(values + offset[:, None] + feature[None, :], inside[:, None], 0)
+    if EARLY:
+        tl.extra.cuda.gdc_launch_dependents()
+        tl.extra.cuda.gdc_wait()
 
     begin = qkv + (QUERY + kv) * SIZE
     key = tl.load(begin + feature).to(tl.float32)
     other = tl.load(begin + partner).to(tl.float32)
-    if NORM:
-        inverse = tl.rsqrt(tl.sum(key * key) / SIZE + eps)
-        key = key * inverse * tl.load(key_gains + feature)
-        other = other * inverse * tl.load(key_gains + partner)
-    key = (key * cos + other * sin).to(keys.dtype.element_ty)
     value = tl.load(qkv + (QUERY + KV + kv) * SIZE + feature)
-    block = tl.load(table + position // BLOCK).to(tl.int64)
-    place = ((block * KV + kv) * BLOCK + position % BLOCK) * SIZE + feature
-    tl.store(keys + place, key)
-    tl.store(values + place, value)
-
     head = tl.arange(0, PADDED)
     real = head < GROUP
     begin = qkv + (kv * GROUP + head)[:, None] * SIZE
     query = tl.load(begin + feature[None, :], real[:, None], 0).to(tl.float32)
     others = tl.load(begin + partner[None, :], real[:, None], 0).to(tl.float32)
     if NORM:
+        inverse = tl.rsqrt(tl.sum(key * key) / SIZE + eps)
+        key = key * inverse * tl.load(key_gains + feature)
+        other = other * inverse * tl.load(key_gains + partner)
         inverses = tl.rsqrt(tl.sum(query * query, 1) / SIZE + eps)[:, None]
         query = query * inverses * tl.load(query_gains + feature)[None, :]
         others = others * inverses * tl.load(query_gains + partner)[None, :]
+    key = (key * cos + other * sin).to(keys.dtype.element_ty)
     query = (query * cos[None, :] + others * sin[None, :]).to(keys.dtype.element_ty)
+    block = tl.load(table + position // BLOCK).to(tl.int64)
+    place = ((block * KV + kv) * BLOCK + position % BLOCK) * SIZE + feature
+    tl.store(keys + place, key)
+    tl.store(values + place, value)
 
-    highest = tl.full([PADDED], float("-inf"), tl.float32)
-    total = tl.zeros([PADDED], tl.float32)
-    sums = tl.zeros([PADDED, SIZE], tl.float32)
-    tl.debug_barrier()  # this program's own key and value have to be there
-    for start in range(0, position + 1, KEYS):
-        own = start + tl.arange(0, KEYS)
-        inside = own <= position
-        blocks = tl.load(table + own // BLOCK, inside, 0).to(tl.int64)
-        offset = ((blocks * KV + kv) * BLOCK + own % BLOCK) * SIZE
-        past = tl.load(keys + offset[None, :] + feature[:, None], inside[None, :], 0)
+    highest = tl.sum(query.to(tl.float32) * key.to(tl.float32)[None, :], 1) * scale
+    total = tl.full([PADDED], 1.0, tl.float32)
+    sums = tl.zeros([PADDED, SIZE], tl.float32) + value.to(tl.float32)[None, :]
+    for start in range(0, position, KEYS):
         scores = tl.dot(query, past, input_precision=PRECISION) * scale
-        scores = tl.where(inside[None, :], scores, float("-inf"))
+        scores = tl.where((start + own < position)[None, :], scores, float("-inf"))
         higher = tl.maximum(highest, tl.max(scores, 1))
         weights = tl.exp2(scores - higher[:, None])
         faded = tl.exp2(highest - higher)
-        then = tl.load(values + offset[:, None] + feature[None, :], inside[:, None], 0)
         sums = sums * faded[:, None] + tl.dot(weights.to(then.dtype), then, input_precision=PRECISION)
         total = total * faded + tl.sum(weights, 1)
         highest = higher
+        further = start + KEYS + own
+        inside = further < position
+        blocks = tl.load(table + further // BLOCK, inside, 0).to(tl.int64)
+        offset = ((blocks * KV + kv) * BLOCK + further % BLOCK) * SIZE
+        past = tl.load(keys + offset[None, :] + feature[:, None], inside[None, :], 0)
+        then = tl.load(values + offset[:, None] + feature[None, :], inside[:, None], 0)
     attended = (sums / total[:, None]).to(result.dtype.element_ty)
     tl.store(result + (kv * GROUP + head)[:, None] * SIZE + feature[None, :], attended, real[:, None])
