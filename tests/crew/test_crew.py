@@ -169,6 +169,9 @@ def test_a_worker_that_dies(own_shift: Shift) -> None:
     with pytest.raises(EngineError, match=r"worker process ended \(exit code -9\)"):
         list(answers)
     assert crew.broken
+    crew._members[1].send(worker.chunk(99, worker.call(AGNEWS, {}), ["late"]))  # nobody waits for it any more
+    time.sleep(0.1)
+    assert crew._post._thread.is_alive()
     with pytest.raises(EngineError, match="ended"):
         list(crew.answers(["a"], worker.call(AGNEWS, {})))
 

@@ -211,8 +211,8 @@ class _Post:
             (error,) = rows.unpacked(content)
             self.give_up(error if isinstance(error, CopydeskError) else _lost(member))
         else:
-            future = member.waiting.pop(number)
-            if future.set_running_or_notify_cancel():
+            future = member.waiting.pop(number, None)
+            if future is not None:  # else it was given up
                 future.set_result(content)
 
     def give_up(self, error: CopydeskError) -> None:
