@@ -164,8 +164,8 @@ class _Rows:
             some = slice(-sizes.warm_up, 4 * in_flight + 12 - sizes.warm_up)
             list(model.extract_many(self.bench.addresses[some], in_flight=in_flight))
             list(model.classify_many(self.bench.news[some], in_flight=in_flight))
-        list(model.extract_many(self.bench.addresses[-sizes.warm_up :] * 4, in_flight=256))
-        list(model.classify_many(self.bench.news[-sizes.warm_up :] * 4, in_flight=256))
+        list(model.extract_many(self.bench.addresses[-sizes.warm_up :] * 4))
+        list(model.classify_many(self.bench.news[-sizes.warm_up :] * 4))
         for peer in self.peers:
             addresses, news = self.bench.addresses[-sizes.warm_up :][:64], self.bench.news[-sizes.warm_up :][:64]
             for in_flight in (1, *sizes.in_flight):
@@ -200,7 +200,7 @@ class _Rows:
         sizes = self.bench.sizes
         texts = self.bench.addresses[: sizes.addresses]
         ways: dict[str, Callable[[], Any]] = {
-            "ours": lambda: _timed(lambda: _answers(self.ours.model.extract_many(texts, in_flight=256))),
+            "ours": lambda: _timed(lambda: _answers(self.ours.model.extract_many(texts))),
         }
         for peer in self.peers:
             ways[peer.name] = partial(self._peer_extract, peer, texts[: sizes.peer_addresses], 10**6)
@@ -209,7 +209,7 @@ class _Rows:
             peer.name: [sizes.peer_addresses / run.all for run in runs[peer.name]] for peer in self.peers
         }
         limit = self._limit_rate(runs["ours"][0][1])
-        where = spent(lambda: list(self.ours.model.extract_many(texts, in_flight=256)), len(texts))
+        where = spent(lambda: list(self.ours.model.extract_many(texts)), len(texts))
         return self._row(
             "addresses at once", f"{len(texts):,} addresses at once", 15.0, "records/s", rates, limit, where,
             lower=False, more={"peer_records": sizes.peer_addresses},
@@ -234,7 +234,7 @@ class _Rows:
         sizes = self.bench.sizes
         texts = self.bench.news[: sizes.news]
         ways: dict[str, Callable[[], Any]] = {
-            "ours": lambda: _timed(lambda: _answers(self.ours.model.classify_many(texts, in_flight=256))),
+            "ours": lambda: _timed(lambda: _answers(self.ours.model.classify_many(texts))),
         }
         for peer in self.peers:
             ways[peer.name] = partial(self._peer_classify, peer, texts[: sizes.peer_news], 10**6)
@@ -243,7 +243,7 @@ class _Rows:
             peer.name: [sizes.peer_news / run.all for run in runs[peer.name]] for peer in self.peers
         }
         limit = self._limit_rate(runs["ours"][0][1])
-        where = spent(lambda: list(self.ours.model.classify_many(texts, in_flight=256)), len(texts))
+        where = spent(lambda: list(self.ours.model.classify_many(texts)), len(texts))
         return self._row(
             "news at once", f"{len(texts):,} news at once, from text", 5000.0, "records/s", rates, limit, where,
             lower=False, most=False, absolute=True, more={"peer_records": sizes.peer_news},
