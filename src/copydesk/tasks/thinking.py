@@ -31,7 +31,8 @@ WORDING = re.compile(
     r"implement|refactor|why|reason(?:ing)?|step[\s-]+by[\s-]+step|trade-?offs?|compare|analy[sz]e|puzzle|riddle)\b",
     re.IGNORECASE,
 )
-SUM = re.compile(r"\d\s*[-+*/×÷^%=<>]\s*\(?\s*[\dx-z]|[a-z]\s*=\s*[-\d(]", re.IGNORECASE)
+SUM = re.compile(r"\d\s*[+*×÷^=<>]\s*\(?\s*[\dx-z]|\d\s+[-/]\s+\(?\d|[a-z]\s*=\s*[-\d(]", re.IGNORECASE)
+"""No hyphens and slashes without space around them, which stand in dates and phone numbers."""
 BRIEF = re.compile(
     r"直接(?:回答|给出|告诉)|不(?:要|用|需要)(?:思考|解释|推理)|只(?:回答|输出|要)|简(?:短|要|单)(?:回答|地)?|"
     r"\b(?:briefly|in\s+(?:one|a)\s+(?:word|sentence)|just\s+(?:answer|the\s+answer)|no\s+explanation|"
