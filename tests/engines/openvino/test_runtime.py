@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -46,3 +47,18 @@ def test_a_setting_that_openvino_refuses() -> None:
     with pytest.raises(EngineError, match="cannot compile") as caught:
         compile_model(ov.Model([parameter], [parameter], "none"), EXACT, -3)
     assert caught.value.code == "engine_failed"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_a_process_survives_signals_after_its_models_are_closed(tiny_model: Path) -> None:
+    program = f"""
+import os, signal
+from copydesk import load
+first, second = load({str(tiny_model)!r}, learn=False), load({str(tiny_model)!r}, learn=False)
+first.close()
+second.close()
+signal.signal(signal.SIGTERM, lambda *_: print("told"))
+os.kill(os.getpid(), signal.SIGTERM)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "told\n"), done.stderr

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from copydesk.errors import EngineError
@@ -90,7 +91,7 @@ def compile_model(model: Any, setting: Setting, threads: int) -> Any:
         "KV_CACHE_PRECISION": setting.cache,
     }
     try:
-        return ov.Core().compile_model(model, "CPU", options)
+        return _core().compile_model(model, "CPU", options)
     except RuntimeError as error:
         raise EngineError(f"OpenVINO cannot compile the model: {_first_line(error)}", code="engine_failed") from error
 
@@ -107,7 +108,14 @@ def infer(request: Any) -> None:
 
 def multiplies_bf16() -> bool:
     """Whether this processor has instructions for bf16."""
-    return "BF16" in ov.Core().get_property("CPU", "OPTIMIZATION_CAPABILITIES")
+    return "BF16" in _core().get_property("CPU", "OPTIMIZATION_CAPABILITIES")
+
+
+@cache
+def _core() -> Any:
+    """One for the whole process. Each gives the thread that first uses it a stack for signals, and takes that away with
+    itself: of two that do not end in reverse order a thread is left with one that is gone, and dies of the next signal."""
+    return ov.Core()
 
 
 def _first_line(error: Exception) -> str:
