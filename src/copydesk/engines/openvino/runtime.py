@@ -113,8 +113,11 @@ def multiplies_bf16() -> bool:
 
 @cache
 def _core() -> Any:
-    """One for the whole process. Each gives the thread that first uses it a stack for signals, and takes that away with
-    itself: of two that do not end in reverse order a thread is left with one that is gone, and dies of the next signal."""
+    """One for the whole process.
+
+    Each gives the thread that first uses it a stack for signals, and takes that away with itself: where two do not end
+    in reverse order, the thread is left with a stack that is gone, and the process dies of the next signal.
+    """
     return ov.Core()
 
 
