@@ -46,6 +46,29 @@ def test_threads_wait_for_the_one_that_makes_it() -> None:
     assert len(made) == 1
 
 
+def test_a_user_may_leave_while_another_comes() -> None:
+    """As when a garbage collection finds an engine while weights are loaded."""
+    shared: Shared[Thing] = Shared()
+    one = shared.borrow("a", Thing)
+
+    def make() -> Thing:
+        shared.give_back("a")
+        return Thing()
+
+    shared.borrow("b", make)
+    assert one.closed == 1
+    assert shared._things.keys() == {"b"}
+
+
+def test_a_user_may_leave_while_another_is_taken_back() -> None:
+    shared: Shared[Thing] = Shared()
+    one, other = shared.borrow("a", Thing), shared.borrow("b", Thing)
+    one.close = lambda: shared.give_back("b")  # type: ignore[method-assign]
+    shared.give_back("a")
+    assert other.closed == 1
+    assert not shared._things
+
+
 def test_what_could_not_be_made_is_tried_again() -> None:
     shared: Shared[Thing] = Shared()
 

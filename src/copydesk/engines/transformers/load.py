@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from copydesk.engines.transformers.installed import check_installed, prepare
 from copydesk.engines.transformers.placement import place
 from copydesk.engines.transformers.sharing import Shared
+from copydesk.errors import EngineError
 from copydesk.models.weights import weight_files
 
 if TYPE_CHECKING:
@@ -39,15 +40,21 @@ def load(
     `context_length`: the most tokens a sequence may hold, by default the model's own limit. `threads`: the process's,
     by default the physical cores that it may use. `cache_bytes`: bound of the KV cache, by default 2 GiB on a CPU, and
     on cards half of what the weights leave.
-    Errors: `UsageError` for senseless options, `EngineError` `missing_extra`, `ModelError` for the folder.
+    Errors: `UsageError` for senseless options, `EngineError` (`missing_extra`, `engine_unavailable`) for the libraries,
+    `ModelError` for the folder.
     """
     check_installed()
-    prepare(threads)
-    import torch
+    try:
+        prepare(threads)
+        import torch
 
-    from copydesk.engines.transformers.engine import TransformersEngine
-    from copydesk.engines.transformers.loading import open_model
-
+        from copydesk.engines.transformers.engine import TransformersEngine
+        from copydesk.engines.transformers.loading import open_model
+    except Exception as error:  # versions that do not fit each other fail in every way
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise EngineError(
+            f"Transformers is installed but cannot be imported ({reason}): pip install -U 'copydesk[transformers]'"
+        ) from error
     placement = place(
         device=device,
         device_map=device_map,
