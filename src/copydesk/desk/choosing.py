@@ -17,6 +17,7 @@ from copydesk.engines.protocol import Scores
 Row = Callable[[], np.ndarray]
 """Gives the log-probabilities `[vocab_size]` of a position; costs something, so it is called only where needed."""
 
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 COLDEST = 1e-6
 """Temperatures below this take the most probable token: the noise could not change it."""
 
@@ -63,13 +64,23 @@ class Choosing:
         if self.is_greedy:
             return Preference(Chosen(scores.argmax, scores.logprob), lambda: (row(),) * 2)
         logprobs = row()
-        noisy = logprobs / np.float32(self.temperature) + noise(self.seed, position, len(logprobs))
+        noisy = logprobs / np.float32(self.temperature) + noise(self.seed, position, np.arange(len(logprobs)))
         argmax = int(noisy.argmax())
         return Preference(Chosen(argmax, float(logprobs[argmax])), lambda: (logprobs, noisy))
 
 
-def noise(seed: int, position: int, size: int) -> np.ndarray:
-    """Gumbel noise `[size]`: the argmax of scores plus it is a sample from them."""
-    generator = np.random.Generator(np.random.Philox(key=np.array([seed, position], np.uint64)))
-    uniform = np.maximum(generator.random(size, dtype=np.float32), np.float32(1e-10))  # never log(0)
-    return -np.log(-np.log(uniform))
+def noise(seed: int, position: int, tokens: np.ndarray) -> np.ndarray:
+    """Gumbel noise for some tokens at a position: the argmax of all tokens' scores plus it is a sample from them."""
+    key = _mixed(_mixed(np.array([seed], np.uint64)) ^ np.uint64(position))
+    bits = _mixed(key + (tokens.astype(np.uint64) + np.uint64(1)) * _GOLDEN)
+    uniform = ((bits >> np.uint64(11)).astype(np.float64) + 0.5) / 2.0**53  # never 0 or 1
+    gumbel: np.ndarray = -np.log(-np.log(uniform))
+    return gumbel
+
+
+def _mixed(bits: np.ndarray) -> np.ndarray:
+    """64 bits that depend on all of 64 bits, and each on each (the finalizer of SplitMix64)."""
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    mixed: np.ndarray = bits ^ (bits >> np.uint64(31))
+    return mixed

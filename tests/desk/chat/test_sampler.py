@@ -133,6 +133,40 @@ def test_filters_come_after_legality() -> None:
     assert set(np.flatnonzero(shares(Sampling(temperature=1.0, top_p=0.0), row, state, 50))) == {1}
 
 
+@given(
+    row=rows,
+    state=legalities,
+    sampling=st.builds(
+        Sampling,
+        temperature=st.sampled_from([0.3, 0.7, 1.0, 1.6]),
+        top_p=st.sampled_from([1.0, 0.95, 0.5, 0.0]),
+        top_k=st.sampled_from([0, 1, 3]),
+        min_p=st.sampled_from([0.0, 0.05, 0.5]),
+        repetition_penalty=st.sampled_from([1.0, 1.2]),
+        seed=st.integers(0, 5),
+    ),
+    known=st.integers(1, SIZE),
+    prompt=written,
+)
+def test_the_few_best_are_sampled_as_of_all(
+    row: np.ndarray, state: Allowed, sampling: Sampling, known: int, prompt: list[int]
+) -> None:
+    sampler = Sampler(sampling, prompt)
+    for position in range(5):
+        of_all = sampler.choose(scores_of(row), lambda: row, position, state)
+        of_few = sampler.choose(scores_of(row, known), lambda: row, position, state)
+        assert of_few.token == of_all.token
+
+
+def test_what_is_sampled_seldom_needs_all() -> None:
+    row = row_of([9, 8.5, 8, 7, *[0] * 8])
+    for sampling in (Sampling(temperature=0.6, top_p=0.9), Sampling(temperature=0.9, top_k=3)):
+        sampler = Sampler(sampling, [])
+        assert sampler.choose(scores_of(row, 5), no_row, 0, Allowed()).token < 4
+    assert Sampler(Sampling(temperature=0.6, top_p=0.9), []).top > 0
+    assert Sampler(Sampling(temperature=0.6), []).top == 0
+
+
 def test_a_seed_holds_and_is_one_of_64_bits() -> None:
     row = row_of([1.0] * SIZE)
     draws = [[shares(Sampling(temperature=1.0, seed=seed), row, times=20).tolist()] for seed in (3, 3, 4, 2**64 - 1)]
