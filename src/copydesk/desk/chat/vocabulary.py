@@ -44,10 +44,6 @@ class ReplyVocabulary:
         """How a token is written, control tokens too."""
         return self._tokenizer.token_bytes(token) if token < self._tokenizer.vocab_size else b""
 
-    def encode(self, text: str) -> tuple[int, ...]:
-        """The tokens of a text."""
-        return tuple(self._tokenizer.encode(text))
-
     @cached_property
     def plain(self) -> Mask:
         """Of all tokens whether they are plain text, `[vocab_size]`. Not to be changed."""
