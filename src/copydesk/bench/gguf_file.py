@@ -1,4 +1,4 @@
-"""A model folder as a GGUF file with 8-bit weights (Q8_0), for a peer that reads no other.
+"""A model folder as a GGUF file, usually with 8-bit weights (Q8_0), for a peer that reads no other.
 
 Needs the package `gguf`, of the extra `bench`. Knows Qwen3's network and byte-level tokenizers, and no more.
 """
@@ -34,8 +34,9 @@ _ORDINARY, _CONTROL, _UNUSED = 1, 3, 5
 """Kinds of tokens, as GGUF numbers them."""
 
 
-def write_gguf(folder: Path, path: Path) -> None:
-    """Write the model in `folder` to `path`: matrices as Q8_0, vectors as float32, the tokenizer with the same ids.
+def write_gguf(folder: Path, path: Path, *, exact: bool = False) -> None:
+    """Write the model in `folder` to `path`: matrices as Q8_0 or, if it is to be `exact`, as float32 like the vectors;
+    the tokenizer with the same ids.
 
     Errors: `UsageError` without the package `gguf`, `ModelError` for a network or tokenizer that is not Qwen3's kind.
     """
@@ -62,7 +63,7 @@ def write_gguf(folder: Path, path: Path) -> None:
     _add_tokenizer(writer, folder, config)
     for name, tensor in Weights(folder).items():
         values = tensor.float32()
-        kind = gguf.GGMLQuantizationType.Q8_0 if values.ndim == 2 else None
+        kind = gguf.GGMLQuantizationType.Q8_0 if values.ndim == 2 and not exact else None
         stored = values if kind is None else gguf.quants.quantize(values, kind)
         writer.add_tensor(gguf_name(name), stored, raw_dtype=kind)
     writer.write_header_to_file()
