@@ -68,7 +68,7 @@ def load(
     given starts them at once.
     Errors: `ModelError` (not found, incomplete, unsupported), `EngineError` (missing, unfit), `UsageError`.
     """
-    drafting = _drafting(learn=learn) if draft and not is_whole(engine) else None
+    drafting = _drafting(learn=learn) if draft else None
     return load_with(drafting, model, engine, workers=workers, taggers=home() if learn else None, **options)
 
 
@@ -86,7 +86,7 @@ def load_with(
     if not isinstance(name, str | None):
         raise UsageError(f"A model is a path or a name, not {type(name).__name__}.")
     if is_whole(engine):
-        return Model(_whole_desk(name, engine, options))
+        return Model(_whole_desk(name, engine, drafting, options))
     check_installed()
     path = resolve(name)
     tokenizer = shared_tokenizer(path if path.is_dir() else path.parent)
@@ -113,13 +113,13 @@ def _crew(engine: Engine, setup: Setup, workers: int, drafting: Drafting | None)
     return make_crew(engine, setup if costs is None else replace(setup, costs=costs), workers)
 
 
-def _whole_desk(model: str | None, engine: str, options: EngineOptions) -> AnyDesk:
+def _whole_desk(model: str | None, engine: str, drafting: Drafting | None, options: EngineOptions) -> AnyDesk:
     from copydesk.desk.whole import WholeDesk
     from copydesk.engines.loop import Loop
 
     loop = Loop()
     try:
-        return WholeDesk(load_completions(engine, model, loop, **options), loop, conversation)
+        return WholeDesk(load_completions(engine, model, loop, **options), loop, conversation, drafting)
     except BaseException:
         loop.close()
         raise

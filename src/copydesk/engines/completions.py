@@ -45,6 +45,21 @@ class Completion:
     """Of the text's tokens; empty where the engine offers none."""
 
 
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """What became of a draft: how far the model would have written it itself, its most probable token at each place."""
+
+    kept: str
+    """The beginning that it would have written."""
+    usage: Usage
+    own: str = ""
+    """What it would have written there instead; empty where it would end, or where that is not known."""
+    ended: bool = False
+    """Whether all of the draft stands and the model would end after it."""
+    logprobs: tuple[TokenLogprob, ...] = ()
+    """Of the tokens that stand."""
+
+
 class Completions(Protocol):
     """Writes whole completions, many at once. Everything runs in one event loop; cancelling a call frees its work.
 
@@ -62,12 +77,17 @@ class Completions(Protocol):
     """How many of the most probable tokens it tells; 0 if it tells no probabilities."""
     notes: tuple[str, ...]
     """What is worth knowing of it, each a line."""
+    verifies: bool
+    """Whether a draft can be verified."""
 
     async def complete(self, asked: Asked) -> Completion:
         """The whole text. Errors: as above."""
 
     def stream(self, asked: Asked) -> AsyncGenerator[Delta | Completion, None]:
         """The text as it is written, and at the very end the whole. Errors: as above, also in the middle."""
+
+    async def verify(self, asked: Asked, draft: str) -> Verified:
+        """Read a draft of the answer in one pass, its constraint left aside. Errors: as above."""
 
     async def close(self) -> None:
         """Free everything."""

@@ -11,13 +11,16 @@ from concurrent.futures import CancelledError
 import pytest
 
 from copydesk import Model
+from copydesk.desk.drafting import Drafting
 from copydesk.desk.whole import WholeDesk
+from copydesk.drafting.controller import Controller
+from copydesk.drafting.drafters import Drafters
 from copydesk.engines.completions import Asked, Completion
 from copydesk.engines.loop import Loop
 from copydesk.errors import AnswerError, EngineError, SchemaError, TextError, UsageError
 from copydesk.tasks.prompt import conversation
 from copydesk.types import Answer, Delta, Failure
-from desk.whole.fake_completions import FakeCompletions, Write, written
+from desk.whole.fake_completions import FakeCompletions, Verifying, Write, written
 
 PERSON = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
 Make = Callable[..., tuple[Model, FakeCompletions]]
@@ -148,3 +151,15 @@ def test_a_schema_is_looked_into_once(make: Make, monkeypatch: pytest.MonkeyPatc
     model.extract("a", PERSON)
     monkeypatch.setattr("copydesk.desk.whole.desk.Shape", None)
     assert model.extract("b", dict(PERSON)).value == {"name": "b"}
+
+
+def test_drafters_are_closed_with_it_or_where_they_are_of_no_use() -> None:
+    engines = FakeCompletions(echo), Verifying(lambda asked: "")
+    closed: list[list[str]] = [[], []]
+    for engine, log in zip(engines, closed, strict=True):
+        drafting = Drafting(Drafters(Controller()), Controller())
+        drafting.close = lambda log=log: log.append("closed")  # type: ignore[method-assign, misc]
+        desk = WholeDesk(engine, Loop(), conversation, drafting)
+        assert log == ([] if engine.verifies else ["closed"])
+        desk.close()
+    assert closed == [["closed"], ["closed"]]

@@ -8,8 +8,9 @@ from dataclasses import replace
 import pytest
 
 from copydesk.desk.request import Request
-from copydesk.desk.whole.record import write_record
+from copydesk.desk.whole.record import Means, write_record
 from copydesk.desk.whole.shape import Shape
+from copydesk.desk.whole.worth import Worth
 from copydesk.engines.completions import Completion
 from copydesk.errors import AnswerError, LengthError, SchemaError, TextError
 from copydesk.tasks.builtin import ADDRESS, address
@@ -28,8 +29,8 @@ def record(write: Write, request: Request | None = None, **options: int) -> tupl
     request = request or Request(TASK, TEXT)
     engine = FakeCompletions(write, **options)
     schema = request.task.schema.json if request.task.schema else {}
-    shape = Shape(schema, request.task.grounded)
-    return asyncio.run(write_record(engine, request, shape, conversation, 0.0)), engine
+    means = Means(engine, Shape(schema, request.task.grounded), conversation, None, Worth())
+    return asyncio.run(write_record(means, request, 0.0)), engine
 
 
 def test_an_answer() -> None:

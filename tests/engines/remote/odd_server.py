@@ -133,6 +133,7 @@ class FakeModel:
     ways: tuple[str, ...] = ("response_format", "structured_outputs")
     most_top: int = 20
     thinks: bool = False
+    verifies: bool = False
     refuses: tuple[str, ...] = ()
     """Keys of a request that it refuses."""
     text: str = "Hello there."
@@ -153,6 +154,8 @@ class FakeModel:
         if asked.path == "/v1/models":
             own = {"id": "fake", "object": "model", "owned_by": self.owner, "max_model_len": 512}
             return Sent({"object": "list", "data": list(self.models or (own,))})
+        if asked.path == "/tokenize" and self.verifies:
+            return Sent({"tokens": [3, 4, 5], "count": 3})
         if asked.path not in ("/v1/chat/completions", "/v1/completions"):
             return Sent({"detail": "Not Found"}, 404)
         refused = [key for key in self.refuses if key in asked.body]
@@ -165,12 +168,27 @@ class FakeModel:
     def whole(self, asked: Asked) -> Json:
         """A completion."""
         text = self.written(asked.body)
+        draft = asked.body["messages"][-1]["content"] if self.verifies and "prompt_logprobs" in asked.body else None
+        if draft is not None:
+            return self.read(draft, text)
         message: Json = {"role": "assistant", "content": text}
         if self.is_thinking(asked.body):
             message["reasoning_content"] = "Hm."
         choice: Json = {"index": 0, "finish_reason": "stop", "logprobs": self.logprobs(asked.body, text)}
         choice |= {"message": message} if "messages" in asked.body else {"text": text}
         return {"choices": [choice], "usage": {"prompt_tokens": 7, "completion_tokens": 3}}
+
+    def read(self, draft: str, own: str) -> Json:
+        """What becomes of a draft, of which a character is a token."""
+        places: list[Json | None] = [None, *({str(token): _place(-1.0, "x")} for token in (4, 5))]
+        for place, character in enumerate(draft):
+            best = own[place : place + 1] or "!"
+            if character == best:
+                places.append({"9": _place(-0.2, character)})
+            else:
+                places.append({"9": _place(-2.0, character), "8": _place(-0.1, best)})
+        choice = {"finish_reason": "stop" if draft == own else "length", "message": {"content": own[len(draft) :][:1]}}
+        return {"choices": [choice], "prompt_logprobs": places, "usage": {"prompt_tokens": len(places)}}
 
     def stream(self, asked: Asked) -> Sent:
         """A completion, two characters a piece, in server-sent events."""
@@ -226,6 +244,10 @@ class FakeModel:
 
 def _words(regex: str | None) -> list[str] | None:
     return None if regex is None else [word.replace("\\", "") for word in regex.strip("()").split("|")]
+
+
+def _place(logprob: float, text: str) -> Json:
+    return {"logprob": logprob, "rank": 1, "decoded_token": text}
 
 
 def _token(text: str, logprob: float) -> Json:

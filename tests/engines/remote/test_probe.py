@@ -103,6 +103,12 @@ def test_thinking_is_switched_off_as_the_server_has_it() -> None:
     assert probed(FakeModel("x", text="<think> Hm", refuses=refuses)).dialect.thinks
 
 
+def test_whether_drafts_are_verified() -> None:
+    assert probed(FakeModel(verifies=True)).dialect.verifies
+    assert not probed(FakeModel()).dialect.verifies
+    assert not probed(FakeModel("someone", verifies=True)).dialect.verifies
+
+
 def test_objects_alone() -> None:
     """A server that writes no value but objects, as OpenAI's own."""
 

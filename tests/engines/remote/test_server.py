@@ -110,6 +110,16 @@ def test_proxies_do_not_stand_before_this_machine(loop: Loop, monkeypatch: pytes
         assert load(odd.url, loop).model == "fake"
 
 
+def test_a_draft_is_verified(loop: Loop) -> None:
+    with OddServer(FakeModel(verifies=True)) as odd:
+        server = load(odd.url, loop)
+        assert server.verifies
+        found = loop.start(server.verify(Asked(MESSAGES), "Hello there.")).result(10)
+        assert (found.kept, found.ended) == ("Hello there.", True)
+        found = loop.start(server.verify(Asked(MESSAGES), "Hello you.")).result(10)
+        assert (found.kept, found.own, found.ended) == ("Hello ", "t", False)
+
+
 @pytest.mark.parametrize("url", ["ftp://x", "http://", "http://a:b@c"])
 def test_no_address(loop: Loop, url: str) -> None:
     with pytest.raises(UsageError):

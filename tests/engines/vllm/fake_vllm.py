@@ -52,6 +52,7 @@ class SamplingParams:
     stop: list[str] | None = None
     stop_token_ids: list[int] | None = None
     logprobs: int | None = None
+    prompt_logprobs: int | None = None
     output_kind: RequestOutputKind = RequestOutputKind.CUMULATIVE
     structured_outputs: StructuredOutputsParams | None = None
 
@@ -109,6 +110,7 @@ class RequestOutput:
     outputs: list[CompletionOutput]
     num_cached_tokens: int | None
     finished: bool
+    prompt_logprobs: list[dict[int, Logprob] | None] | None = None
 
 
 @dataclass
@@ -128,6 +130,9 @@ class FakeAsyncLLM:
     ) -> AsyncGenerator[RequestOutput, None]:
         ids = prompt["prompt_token_ids"]
         self.asked.append((ids, sampling_params, request_id, lora_request))
+        if sampling_params.prompt_logprobs is not None:
+            yield self.read(ids)
+            return
         text = self.write(ids, sampling_params)
         if isinstance(text, Exception):
             raise text
@@ -150,6 +155,24 @@ class FakeAsyncLLM:
         except GeneratorExit:
             self.aborted.append(request_id)
             raise
+
+    def read(self, ids: list[int]) -> RequestOutput:
+        """The prompt's tokens as probable as if the model would have written `write` at its end, and nothing else."""
+        text = self.write(ids, SamplingParams())
+        own = [*self.encode(str(text)), self.end]
+        size = len(ids) - next(place for place in range(len(ids) + 1) if not ids[place:] or ids[place] == own[0])
+        prompt = len(ids) - size
+        places: list[dict[int, Logprob] | None] = [None, *({token: Logprob(-1.0, 1)} for token in ids[1:prompt])]
+        wrong = False
+        for token, best in zip(ids[prompt:], own, strict=False):
+            place = {token: Logprob(-2.0, 2)} if wrong or token != best else {token: Logprob(-0.5, 1)}
+            if token != best and not wrong:
+                place[best] = Logprob(-0.1, 1)
+            wrong |= token != best
+            places.append(place)
+        ended = not wrong and size == len(own) - 1
+        output = CompletionOutput("" if ended else "more", [self.end], None, "stop" if ended else "length")
+        return RequestOutput([output], 2, True, places)
 
     def told(self, token: int) -> dict[int, Logprob]:
         return {token: Logprob(-0.5, 2), token + 1: Logprob(-0.25, 1)}

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 import copydesk
-from copydesk.engines.completions import Asked, Completion
+from copydesk.engines.completions import Asked, Completion, Verified
 from copydesk.engines.loop import Loop
 from copydesk.engines.vllm import load
-from copydesk.engines.vllm.engine import VllmEngine, device_memory
+from copydesk.engines.vllm.engine import VllmEngine, _characters, device_memory
 from copydesk.errors import EngineError, SchemaError, TextError, UsageError
 from copydesk.models.conversation import conversation_tokens
 from copydesk.models.resolve import BUILTIN_FOLDER
@@ -91,6 +91,44 @@ def test_reasoning_that_never_ends_leaves_no_room_for_an_answer(vllm: FakeVllm, 
     vllm.write = lambda prompt, params: "and so on"
     asked = Asked(MESSAGES, constraint=Constraint(choice=("a", "b")), thinking=True, max_tokens=3)
     assert complete(loop, load(tiny_model, loop), asked).finish == "length"
+
+
+def verify(loop: Loop, engine: VllmEngine, draft: str) -> Verified:
+    return loop.start(engine.verify(Asked(MESSAGES), draft)).result(10)
+
+
+def test_a_draft_is_verified_in_one_request(vllm: FakeVllm, loop: Loop, tiny_model: Path, tokenizer: Tokenizer) -> None:
+    vllm.write = lambda prompt, params: '{"a": "市"}'
+    engine = load(tiny_model, loop)
+    found = verify(loop, engine, '{"a": "市"}')
+    assert (found.kept, found.own, found.ended) == ('{"a": "市"}', "", True)
+    assert b"".join(token.text for token in found.logprobs).decode() == found.kept
+    prompt = vllm.engines[0].asked[0][0]
+    assert prompt == conversation_tokens(MESSAGES, tokenizer) + tokenizer.encode('{"a": "市"}')
+    assert found.usage.prompt_tokens == len(conversation_tokens(MESSAGES, tokenizer))
+    found = verify(loop, engine, '{"a": "x"}')
+    assert found.ended is False
+    assert '{"a": "市"}'.startswith(found.kept + found.own)
+    assert '{"a": "x"}'.startswith(found.kept)
+
+
+def test_a_draft_that_does_not_fit_verifies_nothing(vllm: FakeVllm, loop: Loop, tiny_model: Path) -> None:
+    engine = load(tiny_model, loop, context_length=64)
+    assert verify(loop, engine, "word " * 100).kept == ""
+    assert vllm.engines[0].asked == []
+
+
+@pytest.mark.parametrize(
+    ("kept", "own", "parts"),
+    [
+        (b"ab", b"c", ("ab", "c")),
+        ("市".encode()[:2], "市".encode()[2:], ("", "市")),
+        ("a市".encode()[:2], b"x", ("a", "")),
+        (b"a", "市".encode()[:1], ("a", "")),
+    ],
+)
+def test_whole_characters(kept: bytes, own: bytes, parts: tuple[str, str]) -> None:
+    assert _characters(kept, own) == parts
 
 
 def test_an_adapter_is_what_all_requests_go_through(

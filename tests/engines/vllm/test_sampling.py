@@ -9,7 +9,14 @@ import pytest
 from copydesk.engines.completions import Asked
 from copydesk.engines.vllm import sampling as module
 from copydesk.engines.vllm.installed import find
-from copydesk.engines.vllm.sampling import finish, logprobs, sampling_params, structured_params
+from copydesk.engines.vllm.sampling import (
+    finish,
+    logprobs,
+    sampling_params,
+    standing,
+    structured_params,
+    verifying_params,
+)
 from copydesk.models.tokenizer import Tokenizer
 from copydesk.types import Constraint, Sampling, Schema, TokenLogprob
 from engines.vllm.fake_vllm import FakeVllm, GuidedDecodingParams, Logprob, RequestOutputKind, StructuredOutputsParams
@@ -57,6 +64,25 @@ def test_as_it_was_before(vllm: FakeVllm, monkeypatch: pytest.MonkeyPatch) -> No
     vllm.install(monkeypatch, old=True)
     params = sampling_params(find(), Asked(constraint=Constraint(regex="a")), [], stream=False)
     assert params.guided_decoding == GuidedDecodingParams(regex="a")
+
+
+def test_reading_a_draft(vllm: FakeVllm) -> None:
+    params = verifying_params(find(), [1])
+    assert (params.max_tokens, params.prompt_logprobs, params.stop_token_ids) == (1, 1, [1])
+    assert params.output_kind is RequestOutputKind.FINAL_ONLY
+
+
+@pytest.mark.parametrize(
+    ("told", "count"),
+    [
+        ([{5: Logprob(-0.1)}, {6: Logprob(-0.2), 7: Logprob(-0.3)}], 2),
+        ([{5: Logprob(-0.1)}, {6: Logprob(-0.2), 7: Logprob(-0.1)}], 1),
+        ([{5: Logprob(-0.1), 9: Logprob(-0.1)}, None], 1),
+        ([{5: Logprob(-3.0), 9: Logprob(-0.1)}, {6: Logprob(-0.2)}], 0),
+    ],
+)
+def test_how_much_of_a_draft_stands(told: list[Any], count: int) -> None:
+    assert standing([5, 6], told) == count
 
 
 def test_probabilities_back(tokenizer: Tokenizer) -> None:

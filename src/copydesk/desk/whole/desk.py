@@ -17,30 +17,45 @@ from typing import Any
 
 from copydesk.desk import source
 from copydesk.desk.chat_request import ChatRequest
+from copydesk.desk.drafting import Drafting
 from copydesk.desk.reply_stream import ReplySender, ReplyStream
 from copydesk.desk.request import Request
 from copydesk.desk.whole.chat import write_reply
 from copydesk.desk.whole.label import write_label
-from copydesk.desk.whole.record import Conversation, write_record
+from copydesk.desk.whole.record import Conversation, Means, write_record
 from copydesk.desk.whole.shape import Shape
+from copydesk.desk.whole.worth import Worth
 from copydesk.engines.completions import Completions
 from copydesk.engines.loop import Loop
 from copydesk.errors import CopydeskError, UsageError
 from copydesk.types import Answer, Task
 
 _REMEMBERED = 64
-"""Schemas whose answers' shapes are kept."""
+"""Schemas of which is kept what their extractions share."""
 
 
 class WholeDesk:
     """Answers requests. Safe to share between threads. Satisfies `AnyDesk`."""
 
-    def __init__(self, completions: Completions, loop: Loop, conversation: Conversation) -> None:
-        """`completions` runs in `loop`; the desk closes both. `conversation` puts a task and a text into words."""
+    def __init__(
+        self,
+        completions: Completions,
+        loop: Loop,
+        conversation: Conversation,
+        drafting: Drafting | None = None,
+    ) -> None:
+        """`completions` runs in `loop`. `conversation` puts a task and a text into words. The desk closes all.
+
+        With `drafting`, extractions are drafted first, if the engine verifies drafts.
+        """
         self._completions = completions
         self._conversation = conversation
+        if drafting is not None and not completions.verifies:
+            drafting.close()
+            drafting = None
+        self._drafting = drafting
         self._loop = loop
-        self._shapes: OrderedDict[Any, Shape] = OrderedDict()
+        self._means: OrderedDict[Any, Means] = OrderedDict()
         self._lock = threading.Lock()
         self._closed = False
 
@@ -61,8 +76,7 @@ class WholeDesk:
             source.check(request.text)
             if request.task.schema is None:
                 return self._started(write_label(self._completions, request, self._conversation, started))
-            shape = self._shape(request.task)
-            return self._started(write_record(self._completions, request, shape, self._conversation, started))
+            return self._started(write_record(self._means_of(request.task), request, started))
         except CopydeskError as error:
             future: Future[Answer[Any]] = Future()
             future.set_exception(error)
@@ -95,6 +109,8 @@ class WholeDesk:
         except UsageError:  # it is another process's
             return
         self._loop.close()
+        if self._drafting is not None:
+            self._drafting.close()
 
     def _started(self, work: Coroutine[Any, Any, Any]) -> Future[Any]:
         if self._closed:
@@ -102,16 +118,17 @@ class WholeDesk:
             raise UsageError("The desk is closed; load the model again.")
         return self._loop.start(work)
 
-    def _shape(self, task: Task) -> Shape:
+    def _means_of(self, task: Task) -> Means:
         schema = task.schema.json if task.schema else {}
-        key = (json.dumps(schema), tuple(task.grounded.items()))
+        key = (json.dumps(schema), task.name, tuple(task.grounded.items()))
         with self._lock:
-            if key not in self._shapes:
-                self._shapes[key] = Shape(schema, task.grounded)
-                if len(self._shapes) > _REMEMBERED:
-                    self._shapes.popitem(last=False)
-            self._shapes.move_to_end(key)
-            return self._shapes[key]
+            if key not in self._means:
+                shape = Shape(schema, task.grounded)
+                self._means[key] = Means(self._completions, shape, self._conversation, self._drafting, Worth())
+                if len(self._means) > _REMEMBERED:
+                    self._means.popitem(last=False)
+            self._means.move_to_end(key)
+            return self._means[key]
 
 
 def _ended(work: Future[None], sender: ReplySender) -> None:

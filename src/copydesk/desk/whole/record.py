@@ -5,16 +5,21 @@ Knows nothing of threads or of other requests.
 
 from __future__ import annotations
 
+import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
+from copydesk.desk.drafting import Drafting
 from copydesk.desk.request import Request
+from copydesk.desk.whole.drafted import Stood, by_drafts
 from copydesk.desk.whole.fitting import fitted
 from copydesk.desk.whole.scored import scored_fields
 from copydesk.desk.whole.shape import Shape, UnfitError
+from copydesk.desk.whole.worth import Worth
 from copydesk.engines.completions import Asked, Completion, Completions
 from copydesk.errors import AnswerError, LengthError
-from copydesk.types import Answer, Constraint, Json, Messages, Sampling, Schema, Task
+from copydesk.types import Answer, Constraint, Json, Messages, Sampling, Schema, Task, TokenLogprob, Usage
 
 Conversation = Callable[[Task, str], Messages]
 """What is said to a model that is to answer a task of a text."""
@@ -25,58 +30,89 @@ _ROOM_PER_CHARACTER = 8
 """Longest answer in tokens where the caller sets none: this many, and so many for each character of the text."""
 
 
-async def write_record(
-    engine: Completions, request: Request, shape: Shape, conversation: Conversation, started: float
-) -> Answer[Json]:
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What all extractions of one schema share."""
+
+    engine: Completions
+    shape: Shape
+    conversation: Conversation
+    drafting: Drafting | None
+    """None where the engine verifies no drafts, or none are wanted."""
+    worth: Worth
+
+
+async def write_record(means: Means, request: Request, started: float) -> Answer[Json]:
     """The answer. Errors: as `Completions`, `LengthError`, and `AnswerError`: `invalid_answer`, `not_grounded`."""
 
     async def ask(text: str) -> Answer[Json]:
-        return await _Record(engine, request, shape, text, started).write(conversation(request.task, text))
+        return await _Record(means, request, text, started).write()
 
     return await fitted(request.text, request.truncate, ask)
 
 
 class _Record:
-    def __init__(self, engine: Completions, request: Request, shape: Shape, text: str, started: float) -> None:
-        self._engine = engine
+    def __init__(self, means: Means, request: Request, text: str, started: float) -> None:
+        self._means = means
+        self._engine = means.engine
         self._request = request
-        self._shape = shape
         self._text = text
         self._started = started
+        self._asked = Asked(
+            messages=means.conversation(request.task, text),
+            constraint=Constraint(schema=Schema(means.shape.sent)),
+            sampling=Sampling(temperature=request.temperature, seed=request.seed),
+            max_tokens=self._room(),
+            top=0,
+        )
 
-    async def write(self, prompt: Messages) -> Answer[Json]:
-        shown = prompt
-        error = AnswerError("Nothing was asked.")
-        for attempt in range(ATTEMPTS):
-            found = await self._engine.complete(
-                Asked(
-                    messages=shown,
-                    constraint=Constraint(schema=Schema(self._shape.sent)),
-                    sampling=Sampling(temperature=self._request.temperature, seed=self._request.seed + attempt),
-                    max_tokens=self._room(),
-                    top=0,
-                )
+    async def write(self) -> Answer[Json]:
+        drafting = self._means.drafting
+        if drafting is None or self._request.temperature > 0.0:
+            return await self._written()
+        stood = None
+        if self._request.draft:
+            means = self._means
+            stood = await by_drafts(
+                self._engine, drafting, means.worth, self._request, means.shape, self._text, self._asked
             )
+        answer = await self._written() if stood is None else self._stood(stood)
+        drafting.answered(answer.ms / 1e3)
+        drafting.verified(self._request.task, self._text, json.dumps(answer.value, ensure_ascii=False))
+        return answer
+
+    async def _written(self) -> Answer[Json]:
+        """The answer as the engine writes it, at one of the attempts."""
+        asked, error = self._asked, AnswerError("Nothing was asked.")
+        for attempt in range(ATTEMPTS):
+            asked = replace(asked, sampling=replace(asked.sampling, seed=self._request.seed + attempt))
+            began = time.perf_counter()
+            found = await self._engine.complete(asked)
+            self._means.worth.written(time.perf_counter() - began)
             check_complete(found)
             try:
-                value = self._shape.read(found.text)
+                value = self._means.shape.read(found.text)
             except UnfitError as why:
                 error = unfit(self._engine, why)
                 continue
-            wrong = self._shape.ungrounded(value, self._text)
+            wrong = self._means.shape.ungrounded(value, self._text)
             if wrong is None:
-                return self._answer(found, value)
+                return self._answer(value, found.text, found.logprobs, found.usage)
             field, wrote = wrong
             error = AnswerError(
                 f"{self._engine.name} answered as {field} what does not stand in the text: {wrote!r}; asked again, it "
                 "did so again. Drop grounded from the schema where values may be written otherwise.",
                 code="not_grounded",
             )
-            shown = [*prompt, *_correction(found.text, wrote)]
+            asked = replace(asked, messages=[*self._asked.messages, *_correction(found.text, wrote)])
         raise error
 
-    def _answer(self, found: Completion, value: Json) -> Answer[Json]:
-        fields, confidence = scored_fields(found.text, found.logprobs, self._text)
+    def _stood(self, stood: Stood) -> Answer[Json]:
+        answer = self._answer(stood.value, stood.text, stood.verified.logprobs, stood.verified.usage)
+        return replace(answer, draft=stood.source, accepted=stood.accepted, passes=stood.passes)
+
+    def _answer(self, value: Json, text: str, tokens: Sequence[TokenLogprob], usage: Usage) -> Answer[Json]:
+        fields, confidence = scored_fields(text, tokens, self._text)
         return Answer(
             value=value,
             fields=fields,
@@ -87,7 +123,7 @@ class _Record:
             passes=0,
             model=self._engine.model,
             engine=self._engine.name,
-            usage=found.usage,
+            usage=usage,
             ms=(time.perf_counter() - self._started) * 1e3,
             truncated=len(self._text) < len(self._request.text),
         )

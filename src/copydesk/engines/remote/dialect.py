@@ -51,6 +51,8 @@ class Dialect:
     """Whether thinking is switched off by `reasoning_effort` instead."""
     thinks: bool = False
     """Whether it thinks although told not to."""
+    verifies: bool = False
+    """Whether it tells the probabilities of a prompt's tokens, so that a draft can be verified."""
 
     def body(self, asked: Asked, model: str) -> Json:
         """The request. Errors: `EngineError` for a constraint that the server ignores."""
@@ -75,7 +77,8 @@ class Dialect:
         ways = {"JSON Schemas": self.schema, "choices": self.choice or self.schema, "regular expressions": self.regex}
         held = tuple(f"holds to {what} ({way})" if way else f"ignores {what}" for what, way in ways.items())
         told = f"tells the {self.most_top} most probable tokens" if self.most_top else "tells no probabilities"
-        return (server, *held, told, *(("thinks, also when told not to",) if self.thinks else ()))
+        others = {"verifies drafts": self.verifies, "thinks, also when told not to": self.thinks}
+        return (server, *held, told, *(note for note, holds in others.items() if holds))
 
     def labels_as_json(self, constraint: Constraint) -> bool:
         """Whether the text will be an object that holds the label."""

@@ -13,10 +13,12 @@ from typing import Any
 
 import httpx
 
+from copydesk.engines.completions import Asked
 from copydesk.engines.remote.client import Client
 from copydesk.engines.remote.dialect import CHOICE_WAYS, REGEX_WAYS, SCHEMA_WAYS, Dialect, Kind, Way, one_of, written
 from copydesk.engines.remote.failures import is_page, page, refusal
 from copydesk.engines.remote.replies import completion
+from copydesk.engines.remote.verifying import tokenize_body, tokenize_path, verified, verify_body
 from copydesk.errors import CopydeskError, EngineError, ModelError, SchemaError, TextError
 from copydesk.types import Json
 
@@ -130,6 +132,7 @@ class _Questions:
 
     def __init__(self, client: Client, path: str, model: str) -> None:
         self._client = client
+        self._base = path
         self._path = f"{path}/chat/completions"
         self._model = model
 
@@ -137,13 +140,14 @@ class _Questions:
         """What it understands."""
         base = await self._thinking(kind)
         quiet = base.switch(False)
-        tops, schema, choice, regex = await asyncio.gather(
+        tops, schema, choice, regex, verifies = await asyncio.gather(
             self._tops(quiet),
             self._schema(quiet),
             self._first(CHOICE_WAYS[kind], quiet, choice=WORDS),
             self._first(REGEX_WAYS[kind], quiet, regex=one_of(WORDS)),
+            self._verifies(base),
         )
-        return replace(base, most_top=tops, schema=schema, choice=choice, regex=regex)
+        return replace(base, most_top=tops, schema=schema, choice=choice, regex=regex, verifies=verifies)
 
     async def _thinking(self, kind: Kind) -> Dialect:
         """Whether it thinks, and how that is switched off. Errors: those of a server that answers nothing at all."""
@@ -185,6 +189,22 @@ class _Questions:
             if isinstance(answer, dict) and _is_kept(completion(answer).text):
                 return way
         return None
+
+    async def _verifies(self, base: Dialect) -> bool:
+        """Whether a word that it would write itself is told to stand as a draft, behind the same prompt."""
+        if base.kind != "vllm":
+            return False
+        asked = Asked(_QUESTION)
+        try:
+            said, prompt = await asyncio.gather(
+                self._client.post(self._path, base.body(replace(asked, max_tokens=4), self._model)),
+                self._client.post(tokenize_path(self._base), tokenize_body(asked, base, self._model)),
+            )
+            draft = completion(said).text
+            answer = await self._client.post(self._path, verify_body(asked, draft, base, self._model))
+        except CopydeskError:
+            return False
+        return bool(draft) and verified(draft, prompt.get("tokens"), answer).kept == draft
 
     async def _ask(self, most: int, extras: Json) -> Json | CopydeskError:
         """The answer; the error if the request is refused as it is. Errors: all others."""

@@ -5,12 +5,13 @@ Knows nothing of tasks.
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import replace
 
-from copydesk.engines.completions import Asked, Completion
+from copydesk.engines.completions import Asked, Completion, Verified
 from copydesk.engines.loop import Loop
 from copydesk.engines.remote.address import read_address
 from copydesk.engines.remote.client import Client
@@ -18,6 +19,7 @@ from copydesk.engines.remote.dialect import label_of
 from copydesk.engines.remote.patience import Patience
 from copydesk.engines.remote.probe import Served, probe
 from copydesk.engines.remote.replies import Streamed, completion
+from copydesk.engines.remote.verifying import tokenize_body, tokenize_path, verified, verify_body
 from copydesk.types import Delta, Json
 
 KEY = "COPYDESK_API_KEY"
@@ -75,6 +77,7 @@ class Server:
         self.context_length = served.context_length
         self.most_top = served.dialect.most_top
         self.notes = served.dialect.notes()
+        self.verifies = served.dialect.verifies
 
     @property
     def served(self) -> Served:
@@ -100,6 +103,15 @@ class Server:
         if whole:
             yield Delta(found.text)
         yield found
+
+    async def verify(self, asked: Asked, draft: str) -> Verified:
+        """As `Completions`, where the server was found to tell what that takes."""
+        dialect, model = self._served.dialect, self._served.model
+        prompt, answer = await asyncio.gather(
+            self._client.post(tokenize_path(self._served.path), tokenize_body(asked, dialect, model)),
+            self._client.post(self._path(asked), verify_body(asked, draft, dialect, model)),
+        )
+        return verified(draft, prompt.get("tokens"), answer)
 
     async def close(self) -> None:
         """As `Completions`."""

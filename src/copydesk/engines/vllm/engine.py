@@ -13,10 +13,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from copydesk.engines.completions import FREE, Asked, Completion
+from copydesk.engines.completions import FREE, Asked, Completion, Verified
 from copydesk.engines.loop import Loop
 from copydesk.engines.vllm.installed import Vllm, find
-from copydesk.engines.vllm.sampling import finish, logprobs, sampling_params
+from copydesk.engines.vllm.sampling import finish, logprobs, sampling_params, standing, verifying_params
 from copydesk.engines.vllm.settings import settings
 from copydesk.errors import CopydeskError, EngineError, SchemaError, TextError, UsageError
 from copydesk.models.conversation import conversation_tokens
@@ -95,6 +95,7 @@ class VllmEngine:
         self.context_length: int | None = context_length
         self.most_top = MOST_TOP
         self.notes: tuple[str, ...] = ()
+        self.verifies = True
         self._vllm = vllm
         self._engine = engine
         self._tokenizer = tokenizer
@@ -128,6 +129,29 @@ class VllmEngine:
                     yield Delta(part.text, "", told)
         usage = Usage(len(prompt), output.num_cached_tokens or 0, tokens)
         yield Completion(text, finish(part.finish_reason), usage, None, tuple(scored))
+
+    async def verify(self, asked: Asked, draft: str) -> Verified:
+        """As `Completions`."""
+        prompt, tokens = self._prompt(asked), self._tokenizer.encode(draft)
+        usage = Usage(len(prompt), 0, 0)
+        if len(prompt) + len(tokens) >= (self.context_length or 0):
+            return Verified("", usage)
+        params = verifying_params(self._vllm, self._tokenizer.eos_token_ids)
+        async for output in self._generated([*prompt, *tokens], params):
+            last = output
+        told = last.prompt_logprobs[len(prompt) :]
+        count = standing(tokens, told)
+        usage = Usage(len(prompt), last.num_cached_tokens or 0, len(tokens))
+        scored = logprobs(self._tokenizer, tokens[:count], told, 0)
+        if count == len(tokens):
+            part = last.outputs[0]
+            ended = finish(part.finish_reason) == "stop"
+            return Verified(draft, usage, "" if ended else part.text, ended, scored)
+        kept = b"".join(map(self._tokenizer.token_bytes, tokens[:count]))
+        own = max(told[count].items(), key=lambda one: (one[1].logprob, -one[0]))[0]
+        follows = b"" if own in self._tokenizer.control_ids else self._tokenizer.token_bytes(own)
+        text, own_text = _characters(kept, follows)
+        return Verified(text, usage, own_text, logprobs=scored)
 
     async def close(self) -> None:
         """As `Completions`."""
@@ -174,16 +198,22 @@ class VllmEngine:
         asked = replace(asked, max_tokens=min(room, asked.max_tokens or room))
         try:
             params = sampling_params(self._vllm, asked, self._tokenizer.eos_token_ids, stream=stream)
-            running = self._engine.generate(
-                {"prompt_token_ids": prompt}, params, f"copydesk-{next(self._numbers)}", lora_request=self._lora_request
-            )
+            async with aclosing(self._generated(prompt, params)) as outputs:
+                async for output in outputs:
+                    yield output
+        except ValueError as error:  # what vLLM refuses of a request
+            raise self._refusal(asked, error) from error
+
+    async def _generated(self, prompt: list[int], params: Any) -> AsyncGenerator[Any, None]:
+        """vLLM's outputs. Errors: `ValueError`, `EngineError`."""
+        name = f"copydesk-{next(self._numbers)}"
+        running = self._engine.generate({"prompt_token_ids": prompt}, params, name, lora_request=self._lora_request)
+        try:
             async with aclosing(running) as outputs:
                 async for output in outputs:
                     yield output
-        except CopydeskError:
+        except ValueError:
             raise
-        except ValueError as error:  # what vLLM refuses of a request
-            raise self._refusal(asked, error) from error
         except Exception as error:
             raise EngineError(f"vLLM failed: {_words(error)}; load the model again.", code="engine_failed") from error
 
@@ -196,6 +226,15 @@ class VllmEngine:
         if asked.prompt is not None:
             return self._tokenizer.encode(asked.prompt)
         return conversation_tokens(asked.messages, self._tokenizer, thinking=asked.thinking)
+
+
+def _characters(kept: bytes, own: bytes) -> tuple[str, str]:
+    """What stands, in whole characters, and what follows; nothing follows where it is but a part of one."""
+    text = kept.decode(errors="ignore")
+    try:
+        return text, (kept[len(text.encode()) :] + own).decode()
+    except UnicodeDecodeError:
+        return text, ""
 
 
 def _words(error: Exception) -> str:

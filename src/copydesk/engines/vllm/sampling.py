@@ -39,6 +39,21 @@ def sampling_params(vllm: Vllm, asked: Asked, ends: Sequence[int], *, stream: bo
     )
 
 
+def verifying_params(vllm: Vllm, ends: Sequence[int]) -> Any:
+    """The parameters of reading a prompt, of which each token's rank is wanted, and what the model would go on with."""
+    return vllm.sampling_params(
+        temperature=0.0, max_tokens=1, prompt_logprobs=1, stop_token_ids=list(ends), output_kind=vllm.final_only
+    )
+
+
+def standing(tokens: Sequence[int], told: Sequence[Any]) -> int:
+    """How many of a draft's tokens, from the first, are the most probable ones in their places."""
+    for place, (token, one) in enumerate(zip(tokens, told, strict=True)):
+        if one is None or any(other.logprob > one[token].logprob for other in one.values()):
+            return place
+    return len(tokens)
+
+
 def structured_params(vllm: Vllm, constraint: Constraint) -> Any:
     """The constraint; None if there is none."""
     if constraint.schema is not None:
