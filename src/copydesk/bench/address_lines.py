@@ -1,11 +1,11 @@
-"""Address lines to measure with: the texts of gold lines. Whether answers to them are right is `eval`'s business."""
+"""Address lines to measure with: gold lines, and the texts of some. Knows nothing of answers."""
 
 from __future__ import annotations
 
 import random
 from pathlib import Path
 
-from copydesk.bench.gold import read_gold
+from copydesk.bench.gold import Gold, read_gold
 from copydesk.errors import UsageError
 from copydesk.tasks.builtin import ADDRESS
 
@@ -13,9 +13,14 @@ _DEVELOPMENT = ("aliyun_sample", "messy_dev")
 _OTHER = "waybill_dev"
 
 
+def gold(data: Path) -> list[Gold]:
+    """The development lines, in their order. Errors: `UsageError`."""
+    return [line for name in _DEVELOPMENT for line in _read(_folder(data) / f"{name}.jsonl")]
+
+
 def development(data: Path) -> tuple[str, ...]:
-    """The development lines that drafts are judged on, in their order. Errors: `UsageError`."""
-    return tuple(text for name in _DEVELOPMENT for text in _texts(_folder(data) / f"{name}.jsonl"))
+    """The texts of the development lines, on which drafts are judged. Errors: `UsageError`."""
+    return tuple(line.text for line in gold(data))
 
 
 def warm_up(data: Path, count: int) -> tuple[str, ...]:
@@ -39,4 +44,8 @@ def _folder(data: Path) -> Path:
 
 
 def _texts(file: Path) -> list[str]:
-    return [gold.text for gold in read_gold(str(file), ADDRESS)]
+    return [line.text for line in _read(file)]
+
+
+def _read(file: Path) -> list[Gold]:
+    return read_gold(str(file), ADDRESS)

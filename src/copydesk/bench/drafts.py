@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import random
 import statistics
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -15,7 +14,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
-from copydesk.bench import address_lines, machine
+from copydesk import output
+from copydesk.bench import address_lines, machine, wide_model
 from copydesk.bench.conditions import conditions
 from copydesk.bench.llamacpp import LlamaCpp
 from copydesk.bench.report import Row, markdown, write
@@ -23,7 +23,6 @@ from copydesk.bench.spread import Spread, ratios
 from copydesk.bench.work import Done, Work, done
 from copydesk.engines.cores import available_cores
 from copydesk.models.config import ModelConfig
-from copydesk.models.resolve import resolve
 from copydesk.types import Json
 
 Measured = TypeVar("Measured")
@@ -86,19 +85,8 @@ class Bench:
         return report
 
     def _peers(self, made: Path) -> LlamaCpp:
-        wide = self.wide
-        if wide is None:
-            from copydesk.training.widen import widen
-
-            _tell("putting the model into Qwen3-0.6B's shape")
-            wide = made / "wide"
-            widen(resolve(self.model), self.data / "qwen3", wide, seed=self.seed)
-        gguf = self.gguf or made / "wide-q8_0.gguf"
-        if not gguf.exists():
-            from copydesk.bench.gguf_file import write_gguf
-
-            _tell(f"writing {gguf}")
-            write_gguf(wide, gguf)
+        wide = self.wide or wide_model.folder(self.data, made, self.model, seed=self.seed)
+        gguf = wide_model.gguf(wide, self.gguf or made / "wide-q8_0.gguf")
         return LlamaCpp(wide, gguf, self.llama_server, available_cores())
 
     def _passes(self) -> list[Row]:
@@ -144,7 +132,7 @@ class Bench:
         warm_up = address_lines.warm_up(self.data, self.sizes.warm_up)
         chosen = tuple(texts[: self.sizes.latency])
         work = Work(chosen, "drafted", str(peers.folder), self.engine, warm_up=warm_up)
-        _tell("latency: whether the peers' own speculation helps them")
+        output.say("latency: whether the peers' own speculation helps them")
         peers.choose(warm_up)
         ways: dict[str, Callable[[], Done]] = {
             "drafted": lambda: done(work),
@@ -237,7 +225,8 @@ class Bench:
             for name in names[shift:] + names[:shift]:
                 begun = time.monotonic()
                 found[name].append(ways[name]())
-                _tell(f"{what}, repeat {repeat + 1} of {self.sizes.repeats}: {name}, {time.monotonic() - begun:.0f} s")
+                seconds = time.monotonic() - begun
+                output.say(f"{what}, repeat {repeat + 1} of {self.sizes.repeats}: {name}, {seconds:.0f} s")
         return found
 
 
@@ -255,7 +244,3 @@ def _different(ours: Sequence[Done], theirs: Sequence[Done]) -> int:
 
 def _share(run: Done, step_ms: float) -> float:
     return statistics.mean(run.passes) * step_ms / statistics.mean(run.ms)
-
-
-def _tell(message: str) -> None:
-    print(f"copydesk: {message}", file=sys.stderr, flush=True)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import PackageNotFoundError, version
 
@@ -26,7 +27,7 @@ def examine() -> Json:
     """Hardware, versions, memory's reading speed in GB/s, and how busy the machine was before (load average)."""
     return {
         "hardware": examine_hardware() | {"cores_used": available_cores()},
-        "versions": {name: found for name in _PACKAGES if (found := _version(name)) is not None},
+        "versions": versions(_PACKAGES),
         "memory_read_gb_s": round(memory_read_gb_s(_BYTES), 1),
         "load_average": round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None,
     }
@@ -43,6 +44,11 @@ def memory_read_gb_s(size: int) -> float:
             list(pool.map(np.sum, parts))
             best = min(best, time.perf_counter() - start)
     return sum(part.nbytes for part in parts) / best / 1e9
+
+
+def versions(packages: Sequence[str]) -> dict[str, str]:
+    """Of those packages that are installed."""
+    return {name: found for name in packages if (found := _version(name)) is not None}
 
 
 def _version(package: str) -> str | None:

