@@ -135,6 +135,17 @@ async def test_a_body_that_trickles() -> None:
         assert await client.rest() == b""
 
 
+async def test_a_body_has_time_of_its_own() -> None:
+    async with listening(Server(limits=Limits(header_seconds=0.2, body_seconds=3))) as address:
+        client = await Client.connect(address)
+        for _ in range(2):
+            body = json.dumps({"text": "x"})
+            await client.say(f"{HEAD}Content-Length: {len(body)}\r\n\r\n{body[:5]}")
+            await asyncio.sleep(0.4)
+            await client.say(body[5:])
+            assert (await client.answer())[0] == 200
+
+
 async def test_an_idle_connection_is_closed() -> None:
     async with listening(Server(limits=Limits(idle_seconds=1))) as address:
         client = await Client.connect(address)

@@ -35,6 +35,8 @@ class Connection(H11Protocol):
         self._timer: asyncio.TimerHandle | None = None
         self._begun = False
         """Whether part of a request is there whose headers are not complete."""
+        self._in_body = False
+        """Whether the timer is the one of a body."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         self._lingering = LingeringTransport(transport, self.loop, self._is_sending)
@@ -97,11 +99,11 @@ class Connection(H11Protocol):
     def _busy(self) -> None:
         self._begun = False
         self.idle.pop(self, None)
-        if self._is_sending():
-            if self._timer is None or self._timer.cancelled():
-                self._arm(self.transport.abort, self.limits.body_seconds + _GRACE_SECONDS)
-        else:
+        if not self._is_sending():
             self._disarm()
+        elif not self._in_body:
+            self._arm(self.transport.abort, self.limits.body_seconds + _GRACE_SECONDS)
+            self._in_body = True
 
     def _wait(self, over: Callable[[], None], seconds: float) -> None:
         self.idle.setdefault(self, None)
@@ -112,6 +114,7 @@ class Connection(H11Protocol):
         self._timer = self.loop.call_later(seconds, over)
 
     def _disarm(self) -> None:
+        self._in_body = False
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
