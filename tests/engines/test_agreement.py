@@ -26,7 +26,7 @@ from copydesk.models.tokenizer import Tokenizer, read_tokenizer_json
 from copydesk.models.unpacked import unpacked
 from copydesk.tasks.builtin import ADDRESS
 from copydesk.tasks.prompt import render_prompt
-from copydesk.types import Answer, Json, Reply
+from copydesk.types import Answer, Json, Reply, TokenLogprob, Usage
 from engines.reference import reference_rows
 
 PROMPTS = [
@@ -170,6 +170,29 @@ def near_tie(reply: Reply, expected: Reply, tolerance: float) -> bool:
         return False
     chances = dict(theirs.top)
     return ours.text in chances and theirs.logprob - chances[ours.text] <= tolerance
+
+
+def told(text: bytes, logprob: float, *top: tuple[bytes, float]) -> Reply:
+    """A reply of two tokens, of which only the second may differ from another's."""
+    tokens = (TokenLogprob(b"a", -0.1), TokenLogprob(text, logprob, top))
+    usage = Usage(1, 0, 2)
+    return Reply("", None, "stop", None, True, None, None, 2, "model", "engine", usage, 1.0, logprobs=tokens)
+
+
+def test_what_a_near_tie_is() -> None:
+    expected = told(b"b", -0.5, (b"b", -0.5), (b"c", -0.59), (b"d", -0.7))
+    assert near_tie(told(b"c", -0.5), expected, 0.1)
+    assert not near_tie(told(b"d", -0.5), expected, 0.1)
+    assert not near_tie(told(b"e", -0.5), expected, 0.1)
+    assert not near_tie(expected, expected, 0.1)
+
+
+def test_how_far_apart_two_tokens_are(tokenizer: Tokenizer) -> None:
+    prompt = render_prompt(ADDRESS, tokenizer)
+    before = [*prompt.prefix, *tokenizer.encode(ADDRESSES[0]), *prompt.suffix, *tokenizer.encode('{"province": "')]
+    right, wrong = (tokenizer.encode(name)[0] for name in ("天津市", "上海市"))
+    assert gap(before, right, right) == 0
+    assert gap(before, right, wrong) > 3
 
 
 def test_twenty_prompts(

@@ -29,6 +29,8 @@ CACHE_BYTES = 2 * 2**30
 ON_CPU = Limits(tokens=1024, padding=64, cells=32_768)
 ON_CARD = Limits(tokens=8192, padding=4096, cells=262_144)
 """A forward on a card costs tens of milliseconds however little it reads; on a CPU it costs what it reads."""
+_NO_MEMORY = ("allocate memory", "ALLOC_FAILED")
+"""What errors say, beside those with a class of their own, when memory runs out: of the CPU's allocator, of cuBLAS."""
 _NONE: Cells = np.empty(0, np.int64)
 
 
@@ -184,7 +186,8 @@ class TransformersEngine:
         try:
             yield
         except (torch.OutOfMemoryError, MemoryError, RuntimeError) as error:
-            if not isinstance(error, torch.OutOfMemoryError | MemoryError) and "allocate memory" not in str(error):
+            out_of_memory = isinstance(error, torch.OutOfMemoryError | MemoryError)
+            if not out_of_memory and not any(words in str(error) for words in _NO_MEMORY):
                 raise
             raise EngineError(
                 f"{self._device} has no memory left to read {sum(len(read.tokens) for read in reads)} tokens of "

@@ -81,7 +81,9 @@ class Network:
                 picked = self._picked
             finally:
                 self._places = self._picked = None
-            return Outputs(logits[places] if picked is None else logits[0], picked)
+            if picked is not None:
+                return Outputs(logits[0], picked)
+            return Outputs(logits[tuple(place.to(logits.device) for place in places)], None)
 
     def project(self, hidden: Tensor) -> Tensor:
         """What the head makes of hidden states `[n, hidden_size]` that a forward gave: `[n, vocab_size]`."""
