@@ -15,7 +15,6 @@ from starlette.types import ASGIApp
 
 from copydesk.serving.app import build_app
 from copydesk.serving.backend import Backend, ChatCall, CompletionCall, Replies
-from copydesk.serving.drain import Drain
 from copydesk.serving.errors import ApiError
 from copydesk.serving.events import Finished
 from copydesk.serving.gate import Caller
@@ -220,7 +219,6 @@ class Server:
     limits: Limits = field(default_factory=Limits)
     gate: FakeGate = field(default_factory=FakeGate)
     recorder: Recorder = field(default_factory=Recorder)
-    drain: Drain = field(default_factory=Drain)
     public: Sequence[Any] = ()
 
     def __post_init__(self) -> None:
@@ -230,7 +228,6 @@ class Server:
             router=self.router,
             gate=self.gate,
             observer=self.recorder,
-            drain=self.drain,
             public=self.public,
         )
 

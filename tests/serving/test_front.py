@@ -105,18 +105,3 @@ async def test_a_fault_says_nothing_of_its_cause_anywhere(caplog: pytest.LogCapt
     assert response.json()["error"]["code"] == "internal_error"
     assert "test_front.py" in caplog.text
     assert "secret" not in caplog.text + response.text
-
-
-async def test_requests_in_progress_are_counted() -> None:
-    server = Server()
-    seen = []
-
-    async def count(request: Request) -> Response:
-        seen.append(server.drain.running)
-        return PlainTextResponse("")
-
-    server = Server(public=[Route("/health", count)], drain=server.drain)
-    async with server.client(key=None) as client:
-        await client.get("/health")
-    assert seen == [1]
-    assert server.drain.running == 0

@@ -66,7 +66,7 @@ async def ready(request):
 @asynccontextmanager
 async def application():
     print(listener.getsockname()[1], flush=True)
-    yield Server(public=[Route("/health/slow", slow), Route("/health/ready", ready)], drain=drain).app
+    yield Server(public=[Route("/health/slow", slow), Route("/health/ready", ready)]).app
     print("left", flush=True)
 
 listener = bound_socket("127.0.0.1", 0)

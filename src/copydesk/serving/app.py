@@ -16,7 +16,6 @@ from starlette.routing import Router as Routes
 from starlette.types import ASGIApp
 
 from copydesk.serving.backend import Router
-from copydesk.serving.drain import Drain
 from copydesk.serving.endpoint import Endpoint
 from copydesk.serving.events import Observer
 from copydesk.serving.front import Front
@@ -37,7 +36,6 @@ def build_app(
     router: Router,
     gate: Gate,
     observer: Observer,
-    drain: Drain,
     public: Sequence[BaseRoute] = (),
 ) -> ASGIApp:
     """The ASGI application. `public` are the routes for everybody: the page, health and metrics."""
@@ -51,7 +49,7 @@ def build_app(
     routes: list[BaseRoute] = [Route(path, endpoint, methods=["POST"]) for path, endpoint in posts.items()]
     routes += [*model_routes(router), _openapi(), *public]
     paths = [route.path for route in routes if isinstance(route, Route)]
-    return Front(Routes(routes, redirect_slashes=False), paths, gate, observer, drain)
+    return Front(Routes(routes, redirect_slashes=False), paths, gate, observer)
 
 
 def _openapi() -> Route:

@@ -17,7 +17,6 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from copydesk.serving.body import HungUpError
-from copydesk.serving.drain import Drain
 from copydesk.serving.errors import ApiError, api_error
 from copydesk.serving.events import Observer
 from copydesk.serving.exchange import UNMATCHED, Exchange
@@ -42,13 +41,12 @@ _log = logging.getLogger("copydesk.serving")
 class Front:
     """The outermost application."""
 
-    def __init__(self, app: ASGIApp, paths: Collection[str], gate: Gate, observer: Observer, drain: Drain) -> None:
+    def __init__(self, app: ASGIApp, paths: Collection[str], gate: Gate, observer: Observer) -> None:
         """`paths` are those that `app` has, for accounts to name; any other is `unmatched` there."""
         self._app = app
         self._paths = frozenset(paths)
         self._gate = gate
         self._observer = observer
-        self._drain = drain
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -64,8 +62,7 @@ class Front:
         out = _Out(exchange, send)
         self._observer.request_started(exchange.route)
         try:
-            with self._drain.request():
-                await self._answer(scope, headers, receive, out)
+            await self._answer(scope, headers, receive, out)
         finally:
             self._observer.request_finished(exchange.finished())
 

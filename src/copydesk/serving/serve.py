@@ -102,7 +102,6 @@ async def _application(
             router=parts.router,
             gate=parts.gate,
             observer=_Both(parts.metrics, RequestLog(log)),
-            drain=drain,
             public=[*parts.public_routes(), *(page_routes() if config.settings.page else ())],
         )
         take_over(log)
