@@ -72,6 +72,9 @@ def checks(model: copydesk.Model, many: int) -> list[Row]:
         replies = [model.chat_stream(f"{number}: {NEWS}", max_tokens=16, thinking="off") for number in range(8)]
         return [reply.reply for reply in replies if list(reply)]
 
+    def drafts() -> list[Any]:
+        return [(outcome(model, draft=True), outcome(model, draft=False))]
+
     def extractions() -> list[Any]:
         return list(model.extract_many([TEXT] * many, SCHEMA, max_tokens=256))
 
@@ -81,6 +84,7 @@ def checks(model: copydesk.Model, many: int) -> list[Row]:
     return [
         check("extraction", 1, extract, is_record),
         check("extraction, warm", 1, extract, is_record),
+        check("address: draft changes nothing", 1, drafts, is_same),
         check("classification, one token", 1, classify, is_scored),
         check("classification, warm", 1, classify, is_scored),
         check("classification, held to labels", 1, constrained_label, is_label),
@@ -102,6 +106,18 @@ def check(name: str, count: int, run: Callable[[], Sequence[Any]], fits: Callabl
         results, why = [], str(error)
     ms = (time.perf_counter() - start) * 1e3 / max(count, 1)
     return name, sum(map(fits, results)), count, ms, why[:120]
+
+
+def outcome(model: copydesk.Model, *, draft: bool) -> str:
+    """The address's answer, or why there is none: a random model copies nothing from the text."""
+    try:
+        return str(model.extract(TEXT, max_tokens=256, draft=draft).value)
+    except copydesk.CopydeskError as error:
+        return error.code
+
+
+def is_same(outcomes: tuple[str, str]) -> bool:
+    return outcomes[0] == outcomes[1]
 
 
 def is_record(answer: Answer[Any] | Failure) -> bool:
