@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import AbstractContextManager
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -19,6 +20,27 @@ def test_what_it_takes(tiny_model: Path) -> None:
     found = try_model(str(tiny_model), "openvino", context_length=40)
     assert set(found) == {"load_s", "first_token_ms", "context_length", "notes", *peak_memory()}
     assert (found["context_length"], found["notes"]) == (40, [])
+
+
+def test_an_engine_that_writes_whole_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[object] = []
+
+    class Loaded(AbstractContextManager["Loaded"]):
+        def __exit__(self, *_: object) -> None:
+            asked.append("closed")
+
+        def complete(self, text: str, *, max_tokens: int) -> None:
+            asked.append(max_tokens)
+
+    def load(model: str | None, **options: object) -> Loaded:
+        asked.append((model, options["engine"], options["draft"]))
+        return Loaded()
+
+    monkeypatch.setattr("copydesk.loading.load", load)
+    found = try_model("its name", "http://localhost:1")
+    assert asked == [("its name", "http://localhost:1", False), 1, "closed"]
+    assert found["first_token_ms"] >= 0
+    assert "context_length" not in found
 
 
 def test_an_engine_that_fails_is_closed(tiny_model: Path, monkeypatch: pytest.MonkeyPatch) -> None:

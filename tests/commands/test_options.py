@@ -9,6 +9,7 @@ import pytest
 
 from copydesk.commands import options
 from copydesk.commands.arguments import engine_options
+from copydesk.errors import UsageError
 
 
 @pytest.mark.parametrize(
@@ -51,6 +52,16 @@ def test_a_command_has_a_model_and_unless_it_needs_none_an_engine() -> None:
     assert (told.model, told.engine, told.command(told)) == (None, "openvino", 7)
     plain = options.new_command(commands, "plain", lambda arguments: 0, "do it", engine=False)
     assert not hasattr(plain.parse_args([]), "engine")
+
+
+@pytest.mark.parametrize(("option", "values"), [("--engine", ("openvino", "auto")), ("--model", ("a", "a"))])
+def test_two_engines_or_models_at_once_are_refused(option: str, values: tuple[str, str]) -> None:
+    commands = argparse.ArgumentParser().add_subparsers()
+    command = options.new_command(commands, "told", lambda arguments: 0, "do it")
+    first, second = values
+    with pytest.raises(UsageError, match=f"{option} is given twice, as {first} and as {second}; choose one"):
+        command.parse_args([option, first, option, second])
+    assert getattr(command.parse_args([option, second]), option.removeprefix("--")) == second
 
 
 def test_what_engines_take_is_passed_on_as_it_is_written() -> None:

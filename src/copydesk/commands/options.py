@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from typing import TypeAlias, get_args
+from typing import Any, TypeAlias, get_args
 
 from copydesk.engines.options import DTYPES, NAMES
+from copydesk.errors import UsageError
 from copydesk.types import PromptName
 
 PROMPTS: tuple[PromptName, ...] = get_args(PromptName)
@@ -18,15 +19,31 @@ Group: TypeAlias = "argparse._MutuallyExclusiveGroup"
 Run = Callable[[argparse.Namespace], int]
 
 
+class Once(argparse.Action):
+    """Takes a value, and refuses a second rather than forget the first."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, value: Any, option: str | None = None
+    ) -> None:
+        """Errors: `UsageError`."""
+        given = namespace.__dict__.setdefault("given_once", {})
+        if self.dest in given:
+            raise UsageError(f"{option} is given twice, as {given[self.dest]} and as {value}; choose one.")
+        given[self.dest] = value
+        setattr(namespace, self.dest, value)
+
+
 def new_command(
     commands: Commands, name: str, run: Run, does: str, *, engine: bool = True, engine_options: bool = True
 ) -> argparse.ArgumentParser:
     """A command that `run` carries out, with `--model` and, unless it needs none, `--engine` and its options."""
     command = commands.add_parser(name, help=does, description=f"{does[0].upper()}{does[1:]}.", allow_abbrev=False)
     command.set_defaults(command=run, schema=None, labels=None, task=None, html=None, prompt=None, examples=None)
-    command.add_argument("--model", metavar="NAME", help="a folder or a hub id (default: the built-in copydesk-nano)")
+    command.add_argument(
+        "--model", action=Once, metavar="NAME", help="a folder or a hub id (default: the built-in copydesk-nano)"
+    )
     if engine:
-        command.add_argument("--engine", default="auto", metavar="NAME", help=f"auto, {', '.join(NAMES)}")
+        command.add_argument("--engine", action=Once, default="auto", metavar="NAME", help=f"auto, {', '.join(NAMES)}")
     if engine and engine_options:
         add_engine_options(command)
     return command
