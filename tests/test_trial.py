@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from contextlib import AbstractContextManager
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -11,8 +10,11 @@ import numpy as np
 import pytest
 
 from copydesk import trial
+from copydesk.engines.completions import Completion
 from copydesk.errors import EngineError
 from copydesk.trial import peak_memory, try_model
+from copydesk.types import Usage
+from desk.whole.fake_completions import FakeCompletions
 from fake_engine import FakeEngine
 
 
@@ -23,24 +25,13 @@ def test_what_it_takes(tiny_model: Path) -> None:
 
 
 def test_an_engine_that_writes_whole_answers(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[object] = []
-
-    class Loaded(AbstractContextManager["Loaded"]):
-        def __exit__(self, *_: object) -> None:
-            asked.append("closed")
-
-        def complete(self, text: str, *, max_tokens: int) -> None:
-            asked.append(max_tokens)
-
-    def load(model: str | None, **options: object) -> Loaded:
-        asked.append((model, options["engine"], options["draft"]))
-        return Loaded()
-
-    monkeypatch.setattr("copydesk.loading.load", load)
+    engine = FakeCompletions(lambda asked: Completion("One", "length", Usage(3, 0, 1)), context_length=99)
+    monkeypatch.setattr(trial, "load_completions", lambda *_, **__: engine)
     found = try_model("its name", "http://localhost:1")
-    assert asked == [("its name", "http://localhost:1", False), 1, "closed"]
+    assert (found["model"], found["context_length"], found["notes"]) == ("fake-model", 99, [])
     assert found["first_token_ms"] >= 0
-    assert "context_length" not in found
+    assert [asked.max_tokens for asked in engine.asked] == [1]
+    assert engine.closed == 1
 
 
 def test_an_engine_that_fails_is_closed(tiny_model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
