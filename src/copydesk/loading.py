@@ -38,6 +38,7 @@ from copydesk.models.calibration import read_calibration
 from copydesk.models.resolve import BUILTIN_FOLDER, resolve
 from copydesk.models.shared import shared_tokenizer
 from copydesk.tasks.prompt import conversation, render_prompt
+from copydesk.tasks.task import is_derived
 
 _SECONDS_TO_MEASURE = 5.0
 """What the desk is given at most to measure its engine's passes before workers are told what they cost."""
@@ -119,7 +120,7 @@ def _whole_desk(model: str | None, engine: str, drafting: Drafting | None, optio
 
     loop = Loop()
     try:
-        return WholeDesk(load_completions(engine, model, loop, **options), loop, conversation, drafting)
+        return WholeDesk(load_completions(engine, model, loop, **options), loop, conversation, drafting, is_derived)
     except BaseException:
         loop.close()
         raise

@@ -120,7 +120,7 @@ class Answer(Generic[Value]):
     accepted: float | None
     """Share of the open tokens that a draft proposed and the model kept; None when nothing was drafted."""
     passes: int
-    """0 where whole completions are asked for: how they come about is then not known."""
+    """0 where an engine wrote the whole answer by itself: how it came about is then not known."""
     model: str
     engine: str
     usage: Usage

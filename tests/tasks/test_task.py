@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 
 from copydesk.errors import SchemaError, UsageError
 from copydesk.tasks.builtin import ADDRESS, ADDRESS_FIELDS, AGNEWS
-from copydesk.tasks.task import classification, extraction, prompted
+from copydesk.tasks.task import classification, extraction, is_derived, prompted
 from copydesk.types import Example, Schema, Task
 
 STRING = {"type": "string"}
@@ -152,3 +152,15 @@ def test_a_task_with_examples() -> None:
         classification(["yes", "no"], examples=[("so", "yes"), ("so", "maybe")])
     with pytest.raises(UsageError, match=r"^line 1: "):
         prompted(AGNEWS, examples=[("so", "yes")], named="line {}".format)
+
+
+def test_what_a_schema_or_labels_say_all_of() -> None:
+    for prompt in ("short", "guide"):
+        assert is_derived(extraction({"type": "object", "properties": {"a": {"type": "string"}}}, prompt=prompt))
+        assert is_derived(classification(["a", "b"], prompt=prompt))
+        assert is_derived(extraction(ADDRESS.schema, prompt=prompt))  # type: ignore[arg-type]
+    assert is_derived(ADDRESS)
+    assert is_derived(AGNEWS)
+    for own in ({"instruction": "Mine."}, {"grounded": {"a": "run"}}, {"examples": (Example("a", "b"),)}):
+        assert not is_derived(replace(extraction({"type": "object"}), **own))  # type: ignore[arg-type]
+    assert not is_derived(replace(AGNEWS, labels=("a",)))

@@ -5,11 +5,11 @@ For what cannot be asked for single passes: a server somewhere, vLLM. Nothing he
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol, runtime_checkable
 
-from copydesk.types import Constraint, Delta, Finish, Messages, Sampling, TokenLogprob, Usage
+from copydesk.types import Answer, Constraint, Delta, Finish, Messages, Sampling, Task, TokenLogprob, Usage
 
 FREE = Constraint()
 
@@ -58,6 +58,15 @@ class Verified:
     """Whether all of the draft stands and the model would end after it."""
     logprobs: tuple[TokenLogprob, ...] = ()
     """Of the tokens that stand."""
+
+
+@runtime_checkable
+class Answering(Protocol):
+    """An engine that answers tasks itself, drafts and all: another copydesk."""
+
+    async def answer(self, task: Task, text: str, options: Mapping[str, Any]) -> Answer[Any]:
+        """The answer to a task that a schema or labels and a named prompt say all of; `options` are those of a request
+        for it. Errors: as `Completions`, `LengthError`, `AnswerError`."""
 
 
 class Completions(Protocol):

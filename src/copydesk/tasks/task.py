@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from copydesk.errors import SchemaError
+from copydesk.errors import SchemaError, UsageError
 from copydesk.tasks.builtin import ADDRESS_FIELDS, AGNEWS_LABELS, address, agnews
 from copydesk.tasks.class_schema import class_schema
 from copydesk.tasks.examples import checked_examples
@@ -90,6 +90,16 @@ def prompted(
     if examples:
         task = replace(task, examples=checked_examples(task, examples, named))
     return task
+
+
+def is_derived(task: Task) -> bool:
+    """Whether a task is what its schema or labels and its named prompt make it, wherever they are read."""
+    try:
+        if task.schema is None:
+            return classification(task.labels, prompt=task.prompt) == task
+        return extraction(task.schema, prompt=task.prompt) == task
+    except (SchemaError, UsageError):
+        return False
 
 
 def _read(schema: Json | type[BaseModel] | Schema) -> Schema:

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from copydesk.engines.remote.failures import refusal, words
-from copydesk.errors import CopydeskError, EngineError, ModelError, SchemaError, TextError
+from copydesk.errors import (
+    AnswerError,
+    CopydeskError,
+    EngineError,
+    LengthError,
+    ModelError,
+    SchemaError,
+    TextError,
+)
 
 WHERE = "http://host/v1/chat/completions"
 
@@ -48,6 +58,21 @@ def test_each_refusal_says_what_to_do(status: int, body: str, error: type[Copyde
     assert found.code == code
     assert says in str(found)
     assert "\n" not in str(found)
+
+
+@pytest.mark.parametrize(
+    ("code", "error"),
+    [
+        ("length", LengthError),
+        ("empty_text", TextError),
+        ("invalid_labels", SchemaError),
+        ("not_grounded", AnswerError),
+    ],
+)
+def test_another_copydesks_errors_are_ours(code: str, error: type[CopydeskError]) -> None:
+    body = json.dumps({"error": {"message": "As it says.", "type": "invalid_request_error", "code": code}})
+    found = refusal(WHERE, 400, body)
+    assert (type(found), found.code, str(found)) == (error, code, "As it says.")
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from copydesk.engines.completions import Asked, Completion
+from copydesk.engines.completions import Answering, Asked, Completion
 from copydesk.engines.loop import Loop
 from copydesk.engines.remote import load
 from copydesk.engines.remote.server import Server
 from copydesk.errors import EngineError, UsageError
+from copydesk.tasks.task import classification
 from copydesk.types import Constraint, Delta, Schema, Usage
 from engines.remote.odd_server import FakeModel, OddServer, Sent
 
@@ -148,3 +149,29 @@ def test_a_busy_server_is_asked_no_more_often_than_told(loop: Loop) -> None:
             complete(loop, server, Asked(MESSAGES))
         assert len(odd.asked) == before + 1
         loop.start(server.close()).result(10)
+
+
+def test_another_copydesk_answers_tasks_itself(loop: Loop) -> None:
+    sent = {
+        "value": "yes",
+        "labels": {"yes": 0.7, "no": 0.3},
+        "label_mass": 0.9,
+        "confidence": 0.6,
+        "verified": True,
+        "draft": None,
+        "accepted": None,
+        "passes": 1,
+        "model": "nano",
+        "engine": "openvino",
+        "usage": {"prompt_tokens": 5, "cached_tokens": 1, "completion_tokens": 1},
+        "ms": 3.0,
+    }
+    model = FakeModel("copydesk", instead=lambda asked: Sent(sent) if asked.path == "/v1/classify" else None)
+    with OddServer(model) as odd:
+        server = load(odd.url, loop)
+        assert isinstance(server, Answering)
+        answer = loop.start(server.answer(classification(["yes", "no"]), "Is it?", {"seed": 1})).result(10)
+        assert (answer.value, answer.labels, answer.engine) == ("yes", {"yes": 0.7, "no": 0.3}, server.name)
+        assert odd.posts()[-1].items() >= {"text": "Is it?", "labels": ["yes", "no"], "seed": 1}.items()
+    with OddServer(FakeModel()) as odd:
+        assert not isinstance(load(odd.url, loop), Answering)

@@ -11,7 +11,7 @@ import json
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
 from typing import Any
 
@@ -21,11 +21,12 @@ from copydesk.desk.drafting import Drafting
 from copydesk.desk.reply_stream import ReplySender, ReplyStream
 from copydesk.desk.request import Request
 from copydesk.desk.whole.chat import write_reply
+from copydesk.desk.whole.elsewhere import answer_elsewhere
 from copydesk.desk.whole.label import write_label
 from copydesk.desk.whole.record import Conversation, Means, write_record
 from copydesk.desk.whole.shape import Shape
 from copydesk.desk.whole.worth import Worth
-from copydesk.engines.completions import Completions
+from copydesk.engines.completions import Answering, Completions
 from copydesk.engines.loop import Loop
 from copydesk.errors import CopydeskError, UsageError
 from copydesk.types import Answer, Task
@@ -43,11 +44,14 @@ class WholeDesk:
         loop: Loop,
         conversation: Conversation,
         drafting: Drafting | None = None,
+        is_derived: Callable[[Task], bool] = lambda task: False,
     ) -> None:
         """`completions` runs in `loop`. `conversation` puts a task and a text into words. The desk closes all.
 
-        With `drafting`, extractions are drafted first, if the engine verifies drafts.
+        With `drafting`, extractions are drafted first, if the engine verifies drafts. `is_derived` says of which tasks
+        another copydesk makes the same by their schema or labels alone; an engine that is one answers those itself.
         """
+        self._is_derived = is_derived
         self._completions = completions
         self._conversation = conversation
         if drafting is not None and not completions.verifies:
@@ -74,9 +78,7 @@ class WholeDesk:
         started = time.perf_counter()
         try:
             source.check(request.text)
-            if request.task.schema is None:
-                return self._started(write_label(self._completions, request, self._conversation, started))
-            return self._started(write_record(self._means_of(request.task), request, started))
+            return self._started(self._work(request, started))
         except CopydeskError as error:
             future: Future[Answer[Any]] = Future()
             future.set_exception(error)
@@ -111,6 +113,15 @@ class WholeDesk:
         self._loop.close()
         if self._drafting is not None:
             self._drafting.close()
+
+    def _work(self, request: Request, started: float) -> Coroutine[Any, Any, Answer[Any]]:
+        engine, is_label = self._completions, request.task.schema is None
+        if isinstance(engine, Answering) and self._is_derived(request.task):
+            shape = None if is_label else self._means_of(request.task).shape
+            return answer_elsewhere(engine, request, shape, started)
+        if is_label:
+            return write_label(engine, request, self._conversation, started)
+        return write_record(self._means_of(request.task), request, started)
 
     def _started(self, work: Coroutine[Any, Any, Any]) -> Future[Any]:
         if self._closed:

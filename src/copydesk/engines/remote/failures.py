@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 
-from copydesk.errors import CopydeskError, EngineError, ModelError, SchemaError, TextError
+from copydesk.errors import AnswerError, CopydeskError, EngineError, LengthError, ModelError, SchemaError, TextError
 
 _TOO_LONG = re.compile(
     r"context (?:length|size|window)|maximum (?:context|input|sequence)|too (?:long|many tokens)|exceed_context"
@@ -20,6 +21,13 @@ _CONSTRAINT = re.compile(
     r"|llguidance|unimplemented key",
     re.IGNORECASE,
 )
+_CALLERS: Mapping[str, type[CopydeskError]] = {
+    **dict.fromkeys(("empty_text", "invalid_text", "too_long"), TextError),
+    **dict.fromkeys(("invalid_schema", "unsupported_schema", "invalid_labels"), SchemaError),
+    **dict.fromkeys(("invalid_answer", "not_grounded"), AnswerError),
+    "length": LengthError,
+}
+"""Errors by the codes that copydesk has for them, which no other server has."""
 _LONGEST = 300
 """Characters of a server's own words that are passed on."""
 
@@ -27,6 +35,9 @@ _LONGEST = 300
 def refusal(where: str, status: int, body: str, content_type: str = "") -> CopydeskError:
     """The error for an answer of `where` (a whole address) with a status other than 200."""
     said = words(body)
+    own = _copydesks(body)
+    if own is not None:
+        return own
     if status in (401, 403):
         return EngineError(
             f"{where} refuses the key ({status}: {said}); give the right one as api_key or in COPYDESK_API_KEY.",
@@ -49,6 +60,15 @@ def refusal(where: str, status: int, body: str, content_type: str = "") -> Copyd
             f"{where} takes no more requests ({status}: {said}); ask less at once, or later.", code="busy"
         )
     return EngineError(f"{where} answered {status}: {said}", code="refused" if status < 500 else "engine_failed")
+
+
+def _copydesks(body: str) -> CopydeskError | None:
+    """The error of another copydesk, which is the caller's; None for anything else."""
+    try:
+        error = json.loads(body)["error"]
+        return _CALLERS[error["code"]](str(error["message"]), code=error["code"])
+    except (ValueError, KeyError, TypeError):
+        return None
 
 
 def page(where: str) -> EngineError:

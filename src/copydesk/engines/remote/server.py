@@ -7,20 +7,22 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from dataclasses import replace
+from typing import Any
 
 from copydesk.engines.completions import Asked, Completion, Verified
 from copydesk.engines.loop import Loop
 from copydesk.engines.remote.address import read_address
 from copydesk.engines.remote.client import Client
 from copydesk.engines.remote.dialect import label_of
+from copydesk.engines.remote.native import native_answer, native_body, native_path
 from copydesk.engines.remote.patience import Patience
 from copydesk.engines.remote.probe import Served, probe
 from copydesk.engines.remote.replies import Streamed, completion
 from copydesk.engines.remote.verifying import tokenize_body, tokenize_path, verified, verify_body
-from copydesk.types import Delta, Json
+from copydesk.types import Answer, Delta, Json, Task
 
 KEY = "COPYDESK_API_KEY"
 """The environment variable that holds the key where none is given."""
@@ -58,7 +60,9 @@ def load(
             proxies=not address.local,
         )
         try:
-            return Server(client, await probe(client, address.origin, address.paths, model), address.origin)
+            served = await probe(client, address.origin, address.paths, model)
+            kind = CopydeskServer if served.dialect.kind == "copydesk" else Server
+            return kind(client, served, address.origin)
         except BaseException:
             await client.close()
             raise
@@ -128,3 +132,12 @@ class Server:
         if found.finish == "stop" and self._served.dialect.labels_as_json(asked.constraint):
             return replace(found, text=label_of(found.text), logprobs=())
         return found
+
+
+class CopydeskServer(Server):
+    """Another copydesk, which answers tasks itself: with drafts, grounded while it writes. Satisfies `Answering`."""
+
+    async def answer(self, task: Task, text: str, options: Mapping[str, Any]) -> Answer[Any]:
+        """As `Answering`."""
+        body = native_body(task, text, options, self.model)
+        return native_answer(await self._client.post(f"{self._served.path}/{native_path(task)}", body), self.name)
