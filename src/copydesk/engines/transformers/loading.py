@@ -59,38 +59,37 @@ def open_model(folder: Path, dtype: str, placement: Placement) -> Loaded:
     folder = unpacked(folder, home() / "unpacked")
     with silence():
         config = _config(folder)
-        settings: dict[str, Any] = {"dtype": _dtype(dtype, folder, placement)}
-        device = torch.device("cuda:0" if torch.cuda.is_available() else "cpu")
-        if placement.device is not None:
-            device = torch.device(placement.device)
-            if device.type != "cpu":
-                settings["device_map"] = {"": placement.device}
-        else:
+        settings: dict[str, Any] = {"dtype": _dtype(dtype, folder, config, placement)}
+        if placement.device is None:
             settings["device_map"] = _device_map(config, placement)
             settings["max_memory"] = dict(accelerate.utils.get_max_memory()) | dict(placement.max_memory)
             settings["offload_folder"] = placement.offload_folder
+        elif placement.device != "cpu":
+            settings["device_map"] = {"": placement.device}
         model = _loaded(folder, config, settings)
     model.eval().requires_grad_(False)
-    places = [place for place in getattr(model, "hf_device_map", {}).values() if place not in ("cpu", "disk")]
-    if places:
-        device = torch.device(places[0])
-    elif placement.device is None:
-        device = torch.device("cpu")
-    network = Network(name, model, device, _context_length(config))
+    network = Network(name, model, _input_device(model), _context_length(config))
     try:
         return Loaded(network, examine(network))
     except Exception as error:
         network.close()
-        if isinstance(error, CopydeskError):
-            raise
-        raise _unsupported(folder, error) from error
+        raise _failed(folder, error) from error
+
+
+def _input_device(model: Any) -> torch.device:
+    """Where inputs go: to the first card that computes, if there is one."""
+    cards = [place for place in getattr(model, "hf_device_map", {}).values() if place not in ("cpu", "disk")]
+    if cards:
+        return torch.device(cards[0])
+    real = (parameter.device for parameter in model.parameters() if parameter.device.type != "meta")
+    return next(real, torch.device("cpu"))
 
 
 def _config(folder: Path) -> Any:
     try:
         config = transformers.AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     except Exception as error:  # OSError, ValueError, and whatever a configuration's own class raises
-        raise _unsupported(folder, error) from error
+        raise _failed(folder, error) from error
     settings = getattr(config, "quantization_config", None)
     method = settings.get("quant_method") if isinstance(settings, dict) else None
     if settings is not None and method not in AUTO_QUANTIZATION_CONFIG_MAPPING:
@@ -113,14 +112,8 @@ def _loaded(folder: Path, config: Any, settings: Mapping[str, Any]) -> Any:
             output_loading_info=True,
             **settings,
         )
-    except torch.OutOfMemoryError as error:
-        raise EngineError(
-            f"{folder} does not fit in the card's memory; use a smaller dtype, or device_map='auto', which places the "
-            "rest in the computer's",
-            code="cache_full",
-        ) from error
     except Exception as error:  # a library of many hands
-        raise _unsupported(folder, error) from error
+        raise _failed(folder, error) from error
     if missing := sorted(report["missing_keys"]):
         raise ModelError(
             f"{folder} lacks weights that its architecture has ({missing[0]} and {len(missing) - 1} more); "
@@ -130,14 +123,25 @@ def _loaded(folder: Path, config: Any, settings: Mapping[str, Any]) -> Any:
     return model
 
 
-def _unsupported(folder: Path, error: Exception) -> CopydeskError:
+def _failed(folder: Path, error: Exception) -> CopydeskError:
+    """What to raise for whatever PyTorch or Transformers raised."""
+    if isinstance(error, CopydeskError):
+        return error
+    if isinstance(error, torch.OutOfMemoryError):
+        return EngineError(
+            f"{folder} does not fit in the card's memory; use a smaller dtype, or device_map='auto', which places the "
+            "rest in the computer's",
+            code="cache_full",
+        )
     reason = (str(error).strip() or type(error).__name__).splitlines()[0]
     return ModelError(f"Transformers cannot load {folder}: {reason}", code="model_unsupported")
 
 
-def _dtype(dtype: str, folder: Path, placement: Placement) -> Any:
+def _dtype(dtype: str, folder: Path, config: Any, placement: Placement) -> Any:
     if dtype != "auto":
         return getattr(torch, dtype)
+    if getattr(config, "quantization_config", None) is not None:
+        return "auto"  # what its method computes with
     count, stored = _weights(folder)
     # Processors hardly multiply float16.
     if count < _LARGE or stored not in ("BF16", "F16") or (stored == "F16" and placement.device == "cpu"):
