@@ -20,6 +20,9 @@ import pytest
 from openai import OpenAI
 from pydantic import BaseModel
 
+import copydesk
+from copydesk.errors import EngineError, TextError
+
 TEXT = "长沙市岳麓区桃花岭路189号润丰园B座1202室 江雨桐 021-17613435"
 NEWS = "The striker scored twice as the home team won the cup final on Saturday."
 
@@ -115,6 +118,22 @@ def test_what_it_prints_can_be_pasted(server: Running) -> None:
         [sys.executable, "-c", python], capture_output=True, text=True, encoding="utf-8", env=utf8(), check=False
     )
     assert Recipient.model_validate_json(done.stdout) == EXPECTED, done.stderr
+
+
+def test_another_copydesk_as_an_engine(server: Running) -> None:
+    with copydesk.load(engine=server.url, api_key=server.key) as model:
+        answer = model.extract(TEXT, Recipient)
+        assert answer.value == EXPECTED
+        assert (answer.draft, answer.passes, answer.engine) == ("rules", 1, f"{server.url}/v1")
+        label = model.classify(NEWS)
+        assert (label.value, label.passes) == ("Sports", 1)
+        assert sum(label.labels.values()) == pytest.approx(1.0)
+        stream = model.chat_stream(NEWS, max_tokens=4)
+        assert "".join(delta.content for delta in stream) == stream.reply.content
+        with pytest.raises(TextError, match="tokens long"):
+            model.classify("word " * 20_000)
+    with pytest.raises(EngineError, match="refuses the key"):
+        copydesk.load(engine=server.url, api_key="sk-wrong")
 
 
 def test_a_built_in_task_by_chat(client: OpenAI) -> None:
