@@ -124,7 +124,8 @@ def test_another_copydesk_as_an_engine(server: Running) -> None:
     with copydesk.load(engine=server.url, api_key=server.key) as model:
         answer = model.extract(TEXT, Recipient)
         assert answer.value == EXPECTED
-        assert (answer.draft, answer.passes, answer.engine) == ("rules", 1, f"{server.url}/v1")
+        assert (answer.draft, answer.engine) == ("rules", f"{server.url}/v1")
+        assert 1 <= answer.passes < 5
         label = model.classify(NEWS)
         assert (label.value, label.passes) == ("Sports", 1)
         assert sum(label.labels.values()) == pytest.approx(1.0)
