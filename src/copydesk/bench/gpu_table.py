@@ -18,9 +18,10 @@ def table(report: Json) -> str:
         ratio = more.get("times")
         wanted = f"{'at most ' if row['most'] else ''}{row['wanted']:g}" + ("x" if row["ratio"] else f" {row['unit']}")
         peer = "" if not row["theirs"] else f"{row['peer']}: {_spread(row['theirs'])} {row['unit']}"
+        spent_on = "-"
+        if where := more.get("where"):
+            spent_on = f"{where['host_ms']:.2f} / {where['copies_ms']:.3f} / {where['kernels_ms']:.2f} ms"
         shares = " / ".join("-" if row[key] is None else f"{row[key]:.0%}" for key in ("of_limit", "peer_of_limit"))
-        where = more.get("where")
-        spent_on = f"{where['host_ms']:.2f} / {where['copies_ms']:.3f} / {where['kernels_ms']:.2f} ms" if where else "-"
         lines.append(
             f"| {row['what']} | {wanted} | {_spread(row['ours'])} {row['unit']} | {peer or row['peer']} "
             f"| {_spread(ratio) + 'x' if ratio else '-'} | {'yes' if row['reached'] else '**no**'} "

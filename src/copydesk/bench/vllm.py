@@ -72,7 +72,6 @@ class Vllm:
         *,
         max_tokens: int,
         schema: Json | None = None,
-        allowed: Sequence[int] | None = None,
     ) -> Run:
         """Answer prompts, so many at a time. Errors: `CopydeskError` when the process has ended."""
         request = {
@@ -80,7 +79,6 @@ class Vllm:
             "in_flight": in_flight,
             "max_tokens": max_tokens,
             "json": schema,
-            "allowed": None if allowed is None else list(allowed),
         }
         stdin = self._process.stdin
         if stdin is None:

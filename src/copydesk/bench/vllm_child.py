@@ -3,8 +3,8 @@
     python vllm_child.py MODEL '{"speculative_config": ...}'
 
 Knows nothing of copydesk, which need not be installed there. A request is `{"prompts": [token ids or text, ...],
-"in_flight": n, "max_tokens": n, "json": schema | null, "allowed": [token ids] | null}`; its answer has the seconds that
-each prompt took, those of all, the texts and how many tokens they have.
+"in_flight": n, "max_tokens": n, "json": schema | null}`; its answer has the seconds that each prompt took, those of
+all, the texts and how many tokens they have.
 """
 
 from __future__ import annotations
@@ -47,7 +47,6 @@ def _run(llm: Any, request: dict[str, Any]) -> dict[str, Any]:
         temperature=0.0,
         max_tokens=request["max_tokens"],
         structured_outputs=constraint,
-        allowed_token_ids=request["allowed"],
         output_kind=RequestOutputKind.FINAL_ONLY,
     )
     engine = llm.llm_engine
