@@ -6,8 +6,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
+from law_cases import cases
 from tiny_model import write_tiny_model
+
+if cases(0):  # a long run, likely on a busy machine
+    settings.register_profile("long", max_examples=cases(0), deadline=None)
+    settings.load_profile("long")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -14,6 +14,7 @@ from copydesk.desk.grammar import Grammar
 from copydesk.desk.schema.bounds import Bounds
 from copydesk.models.tokenizer import Tokenizer
 from copydesk.tasks.builtin import ADDRESS, address
+from law_cases import cases
 
 
 def pieces(tokenizer: Tokenizer, tokens: Sequence[int]) -> list[str]:
@@ -62,7 +63,7 @@ def test_control_tokens_stand_for_no_text(tokenizer: Tokenizer, canonical: Canon
 
 
 @pytest.mark.parametrize("fields", [None, ["phone"], ["name", "city"]])
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=cases(60), deadline=None)
 @given(data=st.data())
 def test_an_answer_is_tokenised_as_it_would_be_as_a_whole(
     tokenizer: Tokenizer, canonical: Canonical, fields: list[str] | None, data: st.DataObject

@@ -15,6 +15,7 @@ from copydesk.desk.grammar import Grammar
 from copydesk.desk.schema.bounds import Bounds
 from copydesk.errors import SchemaError
 from copydesk.models.tokenizer import Tokenizer
+from law_cases import cases
 
 from .schemas import schemas
 
@@ -67,7 +68,7 @@ def test_looking_for_the_way_out_changes_nothing(tokenizer: Tokenizer, canonical
     assert state.finished
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=cases(150), deadline=None)
 @given(schema=schemas)
 def test_there_is_a_way_out_of_every_schema(
     tokenizer: Tokenizer, canonical: Canonical, closing: Closing, schema: Any

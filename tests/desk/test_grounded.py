@@ -24,6 +24,7 @@ from copydesk.models.tokenizer import Tokenizer
 from copydesk.tasks.prompt import render_prompt
 from copydesk.types import Answer, Schema, Task
 from fake_engine import FakeEngine, hashed
+from law_cases import cases
 
 from .conftest import MakeDesk
 from .test_runs import is_run
@@ -35,7 +36,7 @@ SCHEMA = {
     "required": ["free", "name", "where"],
 }
 TEXTS = st.text(st.characters(exclude_categories=("Cs", "Cc")), min_size=1, max_size=30).filter(str.strip)
-LAW = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+LAW = settings(max_examples=cases(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def task(schema: Any) -> Task:

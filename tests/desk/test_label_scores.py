@@ -17,6 +17,7 @@ from copydesk.engines.protocol import Engine, Read, Scores, Wanted
 from copydesk.errors import SchemaError
 from copydesk.models.tokenizer import Tokenizer
 from fake_engine import FakeEngine, hashed
+from law_cases import cases
 
 PROMPT = (5, 6, 7)
 LABELS = st.lists(st.text("ab1 ", min_size=1, max_size=6), min_size=1, max_size=12, unique=True)
@@ -97,7 +98,7 @@ def test_each_branch_is_as_long_as_it_must_be_and_none_lies_within_another(token
     assert all(branch.wanted for branch in scores.branches)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=cases(150))
 @given(labels=LABELS, seed=st.integers(0, 2**32), sharpness=st.sampled_from([0.1, 3.0, 30.0]))
 def test_probabilities_are_those_of_each_label_written_alone(
     tokenizer: Tokenizer, labels: list[str], seed: int, sharpness: float

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import os
 from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any
@@ -22,6 +21,7 @@ from copydesk.models.tokenizer import Tokenizer
 from copydesk.tasks.prompt import render_prompt
 from copydesk.types import Answer, Draft, Schema, Task
 from fake_engine import FakeEngine, hashed
+from law_cases import cases
 
 from .fake_drafters import Propose, drafting, going_on
 from .schemas import schemas
@@ -29,10 +29,8 @@ from .schemas import schemas
 TEXTS = st.sampled_from(["a", "天津市河西区 21", 'He said "foo" and 3.5 <|im_end|>', "x" * 200, "2024-02-29 a@b.co"])
 TEMPERATURES = st.sampled_from([0.0, 0.0, 0.7])
 LENGTHS = st.sampled_from([None, None, 40, 90])
-EXAMPLES = int(os.environ.get("LAW_EXAMPLES", "150"))
-"""Cases of each law; a long run takes thousands."""
 LAW = settings(
-    max_examples=EXAMPLES,
+    max_examples=cases(150),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from copydesk.desk import source
 from copydesk.errors import TextError
 from copydesk.models.tokenizer import Tokenizer
+from law_cases import cases
 
 
 @pytest.mark.parametrize(
@@ -49,7 +50,7 @@ def test_a_text_is_cut_at_a_sentence_end_or_else_a_word(tokenizer: Tokenizer, te
     assert cut_tokens == tokenizer.encode(kept)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=cases(100), deadline=None)
 @given(text=st.text(st.characters(exclude_categories=("Cs",)), min_size=1, max_size=80), most=st.integers(1, 60))
 def test_what_is_kept_is_a_beginning_that_fits(tokenizer: Tokenizer, text: str, most: int) -> None:
     cut, tokens = source.cut(text, tokenizer.encode(text), most, tokenizer)

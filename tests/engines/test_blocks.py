@@ -9,6 +9,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from copydesk.engines.blocks import BLOCK_SIZE, BlockTable
 from copydesk.errors import EngineError
+from law_cases import cases
 
 BLOCKS = 12
 
@@ -85,7 +86,7 @@ class Histories(RuleBasedStateMachine):
 
 
 TestHistories = Histories.TestCase
-TestHistories.settings = settings(max_examples=60, stateful_step_count=25, deadline=None)
+TestHistories.settings = settings(max_examples=cases(60), stateful_step_count=25, deadline=None)
 
 
 def test_low_blocks_come_first() -> None:

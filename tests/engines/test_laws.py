@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from copydesk.engines.protocol import Engine, Read, Wanted
 from copydesk.errors import EngineError
 from engines.reading import all_rows, append, last_scores, read_all, rows_of
+from law_cases import cases
 
 TOKENS = tuple((29 * index + 11) % 320 for index in range(90))
 OTHERS = tuple((31 * index + 7) % 320 for index in range(90))
@@ -58,7 +59,7 @@ def test_a_fork_outlives_its_origin(any_engine: Engine, expected: np.ndarray) ->
     any_engine.release(fork)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=cases(150) // 10, deadline=None)  # real engines take their time
 @given(data=st.data())
 def test_any_history_leaves_no_trace(any_engine: Engine, expected: np.ndarray, data: st.DataObject) -> None:
     """Random reads, forks, cuts and releases; then what each sequence holds is scored as if read in one piece."""

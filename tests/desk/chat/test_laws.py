@@ -15,6 +15,7 @@ from copydesk.desk.chat_request import ChatRequest
 from copydesk.errors import LengthError, UsageError
 from copydesk.models.tokenizer import Tokenizer
 from copydesk.types import Constraint, Reply, Sampling, Schema
+from law_cases import cases
 
 from .chatting import Bench, leaning, said
 
@@ -116,7 +117,7 @@ def tokenizer(request: pytest.FixtureRequest) -> Tokenizer:
     return found
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=cases(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(request_=requests(), model=st.integers(0, 1000), seed=st.integers(0, 1000))
 def test_a_draft_changes_nothing(tokenizer: Tokenizer, request_: ChatRequest, model: int, seed: int) -> None:
     bench = Bench(tokenizer, leaning(tokenizer, FONDNESS, model))
@@ -157,7 +158,7 @@ def check(reply: Reply | Exception, request: ChatRequest) -> None:
         assert re.fullmatch(request.constraint.regex, reply.content)
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=cases(20), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(asked=st.lists(requests(), min_size=2, max_size=6), model=st.integers(0, 1000), seed=st.integers(0, 1000))
 def test_many_at_once_are_as_they_are_one_by_one(
     tokenizer: Tokenizer, asked: list[ChatRequest], model: int, seed: int
@@ -179,7 +180,7 @@ def is_possible(bench: Bench, request: ChatRequest) -> bool:
     return True
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=cases(30), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     messages=conversations,
     thinking=st.booleans(),

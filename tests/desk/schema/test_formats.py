@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from copydesk.desk.schema.formats import FORMATS
+from law_cases import cases
 
 PARSERS: dict[str, Callable[[str], Any]] = {
     "date": datetime.date.fromisoformat,
@@ -27,7 +28,7 @@ PARSERS: dict[str, Callable[[str], Any]] = {
 
 
 @pytest.mark.parametrize("name", PARSERS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=cases(60), deadline=None)
 @given(data=st.data())
 def test_what_matches_can_be_parsed(name: str, data: st.DataObject) -> None:
     PARSERS[name](data.draw(st.from_regex(FORMATS[name], fullmatch=True)))

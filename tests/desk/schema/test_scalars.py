@@ -17,6 +17,7 @@ from copydesk.desk.schema import scalars
 from copydesk.desk.schema.bounds import Bounds
 from copydesk.errors import SchemaError
 from copydesk.models.tokenizer import Tokenizer
+from law_cases import cases
 
 Accepts = Callable[[Any, str], bool]
 
@@ -68,14 +69,14 @@ def test_what_is_an_answer(accepts: Accepts, schema: Any, right: list[str], wron
     assert [text for text in wrong if accepts(schema, text)] == []
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=cases(60), deadline=None)
 @given(low=st.integers(-200, 200), size=st.integers(0, 200), value=st.integers(-450, 450), over=st.booleans())
 def test_a_range_holds_to_the_number(accepts: Accepts, low: int, size: int, value: int, over: bool) -> None:
     schema = {"type": "integer", "exclusiveMinimum" if over else "minimum": low, "maximum": low + size + 1}
     assert accepts(schema, str(value)) == (low + over <= value <= low + size + 1)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=cases(150), deadline=None)
 @given(
     low=st.decimals(-20, 20, places=2),
     size=st.decimals(0, 30, places=2),
@@ -98,7 +99,7 @@ def test_a_range_of_fractions_lets_nothing_through(
     assert accepts(schema, f"{value.normalize():f}") == inside
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=cases(60), deadline=None)
 @given(value=st.text(st.characters(exclude_categories=("Cs",)), max_size=12))
 def test_a_listed_text_is_written_as_json_writes_it_or_refused(accepts: Accepts, value: str) -> None:
     written = json.dumps(value, ensure_ascii=False)

@@ -18,6 +18,7 @@ from copydesk.drafting.tagger.tagged import Tagged
 from copydesk.drafting.tagger.tagger import Tagger
 from copydesk.drafting.tagger.targets import targets_of
 from copydesk.types import Json
+from law_cases import cases
 
 from ..cases import TEXTS, record_and_values, written
 
@@ -145,7 +146,7 @@ def test_what_a_pause_raises_ends_the_learning() -> None:
         fit(SHAPE, rows(1, 10), pause=pause)
 
 
-@settings(max_examples=40)
+@settings(max_examples=cases(40))
 @given(
     record_and_values().flatmap(
         lambda pair: st.tuples(st.just(pair[0]), st.lists(st.tuples(TEXTS, pair[1]), min_size=1, max_size=4))

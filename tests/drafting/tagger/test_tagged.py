@@ -17,6 +17,7 @@ from copydesk.drafting.tagger.tagged import Tagged
 from copydesk.drafting.tagger.tagger import Tagger
 from copydesk.drafting.tagger.targets import targets_of
 from copydesk.types import Draft, Json, Span, Task
+from law_cases import cases
 
 from ..cases import TEXTS, check_law, record_and_values, task_of, written
 
@@ -129,7 +130,7 @@ def test_records_take_what_stands_after_their_anchor() -> None:
     )
 
 
-@settings(max_examples=60)
+@settings(max_examples=cases(60))
 @given(
     record_and_values().flatmap(
         lambda pair: st.tuples(st.just(pair[0]), st.lists(st.tuples(TEXTS, pair[1]), min_size=2, max_size=4))
