@@ -131,6 +131,14 @@ def test_a_known_server_is_told_all_of_the_sampling() -> None:
     assert unknown["repetition_penalty"] == 1.1
 
 
+def test_sampling_that_a_server_has_not_is_left_out() -> None:
+    sampling = Sampling(temperature=0.5, top_k=5, min_p=0.1, repetition_penalty=1.1, presence_penalty=0.5)
+    body = Dialect(extended=False).body(Asked(MESSAGES, sampling=sampling), "m")
+    assert body["presence_penalty"] == 0.5
+    assert not {"top_k", "min_p", "repetition_penalty"} & set(body)
+    assert any("left out" in note for note in Dialect(extended=False).notes())
+
+
 def test_thinking_is_switched_as_the_server_has_it() -> None:
     template, effort = Dialect(template=True), Dialect(effort=True)
     assert template.switch(True) == {"chat_template_kwargs": {"enable_thinking": True}}

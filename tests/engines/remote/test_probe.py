@@ -109,6 +109,12 @@ def test_whether_drafts_are_verified() -> None:
     assert not probed(FakeModel("someone", verifies=True)).dialect.verifies
 
 
+def test_sampling_that_the_openai_api_has_not() -> None:
+    assert probed(FakeModel("someone")).dialect.extended
+    assert not probed(FakeModel("someone", refuses=("top_k",))).dialect.extended
+    assert probed(FakeModel("vllm", refuses=("top_k",))).dialect.extended
+
+
 def test_objects_alone() -> None:
     """A server that writes no value but objects, as OpenAI's own."""
 

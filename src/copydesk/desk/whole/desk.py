@@ -7,13 +7,14 @@ repaired. Knows nothing of HTTP, files or tensors.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
-from typing import Any
+from typing import Any, TypeVar
 
 from copydesk.desk import source
 from copydesk.desk.chat_request import ChatRequest
@@ -31,6 +32,7 @@ from copydesk.engines.loop import Loop
 from copydesk.errors import CopydeskError, UsageError
 from copydesk.types import Answer, Task
 
+Result = TypeVar("Result")
 _REMEMBERED = 64
 """Schemas of which is kept what their extractions share."""
 
@@ -60,6 +62,8 @@ class WholeDesk:
         self._drafting = drafting
         self._loop = loop
         self._means: OrderedDict[Any, Means] = OrderedDict()
+        self._tasks: set[asyncio.Task[Any] | None] = set()
+        """What is in progress; only touched within the loop."""
         self._lock = threading.Lock()
         self._closed = False
 
@@ -107,7 +111,7 @@ class WholeDesk:
                 return
             self._closed = True
         try:
-            self._loop.start(self._completions.close()).result()
+            self._loop.start(self._end()).result()
         except UsageError:  # it is another process's
             return
         self._loop.close()
@@ -127,7 +131,28 @@ class WholeDesk:
         if self._closed:
             work.close()
             raise UsageError("The desk is closed; load the model again.")
-        return self._loop.start(work)
+        return self._loop.start(self._guarded(work))
+
+    async def _guarded(self, work: Coroutine[Any, Any, Result]) -> Result:
+        """The result of some work, which is ended when the desk is closed."""
+        task = asyncio.current_task()
+        self._tasks.add(task)
+        try:
+            return await work
+        except asyncio.CancelledError:
+            if self._closed:
+                raise UsageError("The model was closed before the answer was there.") from None
+            raise
+        finally:
+            self._tasks.discard(task)
+
+    async def _end(self) -> None:
+        """End all work, then the engine."""
+        tasks = [task for task in self._tasks if task is not None]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._completions.close()
 
     def _means_of(self, task: Task) -> Means:
         schema = task.schema.json if task.schema else {}

@@ -30,6 +30,8 @@ CHOICE_WAYS: Mapping[Kind, tuple[Way, ...]] = {
 REGEX_WAYS: Mapping[Kind, tuple[Way, ...]] = {
     kind: tuple(way for way in ways if way != "grammar") for kind, ways in CHOICE_WAYS.items()
 }
+EXTENDED = ("top_k", "min_p", "repetition_penalty")
+"""Sampling that the OpenAI API has not."""
 LABEL = "label"
 """The key of a label that is asked for as JSON."""
 _GBNF_ESCAPES = str.maketrans({'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"})
@@ -51,6 +53,8 @@ class Dialect:
     """Whether thinking is switched off by `reasoning_effort` instead."""
     thinks: bool = False
     """Whether it thinks although told not to."""
+    extended: bool = True
+    """Whether it takes sampling that the OpenAI API has not: top-k, min-p, the repetition penalty."""
     verifies: bool = False
     """Whether it tells the probabilities of a prompt's tokens, so that a draft can be verified."""
 
@@ -77,7 +81,11 @@ class Dialect:
         ways = {"JSON Schemas": self.schema, "choices": self.choice or self.schema, "regular expressions": self.regex}
         held = tuple(f"holds to {what} ({way})" if way else f"ignores {what}" for what, way in ways.items())
         told = f"tells the {self.most_top} most probable tokens" if self.most_top else "tells no probabilities"
-        others = {"verifies drafts": self.verifies, "thinks, also when told not to": self.thinks}
+        others = {
+            "verifies drafts": self.verifies,
+            "thinks, also when told not to": self.thinks,
+            "has no top_k, min_p and repetition_penalty, which are left out": not self.extended,
+        }
         return (server, *held, told, *(note for note, holds in others.items() if holds))
 
     def labels_as_json(self, constraint: Constraint) -> bool:
@@ -123,6 +131,8 @@ class Dialect:
         # A server may have defaults of its own; one that nobody knows may refuse what the OpenAI API has not.
         known = self.kind not in ("unknown", "ollama")
         body |= {name: value for name, (value, usual) in own.items() if known or value != usual}
+        if not self.extended:
+            body = {name: value for name, value in body.items() if name not in (*EXTENDED, penalty)}
         if self.kind == "sglang" and body.get("top_k") == 0:
             body["top_k"] = -1
         return body

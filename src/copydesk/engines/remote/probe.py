@@ -140,14 +140,16 @@ class _Questions:
         """What it understands."""
         base = await self._thinking(kind)
         quiet = base.switch(False)
-        tops, schema, choice, regex, verifies = await asyncio.gather(
+        tops, schema, choice, regex, verifies, extended = await asyncio.gather(
             self._tops(quiet),
             self._schema(quiet),
             self._first(CHOICE_WAYS[kind], quiet, choice=WORDS),
             self._first(REGEX_WAYS[kind], quiet, regex=one_of(WORDS)),
             self._verifies(base),
+            self._extended(kind, quiet),
         )
-        return replace(base, most_top=tops, schema=schema, choice=choice, regex=regex, verifies=verifies)
+        found = replace(base, most_top=tops, schema=schema, choice=choice, regex=regex)
+        return replace(found, verifies=verifies, extended=extended)
 
     async def _thinking(self, kind: Kind) -> Dialect:
         """Whether it thinks, and how that is switched off. Errors: those of a server that answers nothing at all."""
@@ -189,6 +191,12 @@ class _Questions:
             if isinstance(answer, dict) and _is_kept(completion(answer).text):
                 return way
         return None
+
+    async def _extended(self, kind: Kind, extras: Json) -> bool:
+        """Whether a server of which nothing is known takes sampling that the OpenAI API has not."""
+        if kind not in ("unknown", "ollama"):
+            return True
+        return isinstance(await self._ask(2, extras | {"top_k": 5, "min_p": 0.1, "repetition_penalty": 1.05}), dict)
 
     async def _verifies(self, base: Dialect) -> bool:
         """Whether a word that it would write itself is told to stand as a draft, behind the same prompt."""
