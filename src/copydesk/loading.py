@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from os import PathLike, fspath
@@ -99,19 +100,27 @@ def load_with(
     crew = None
     if count:
         setup = Setup(tokenizer.folder, Facts.of(shared), calibration, draft=drafting is not None, taggers=taggers)
-        crew = LazyCrew(partial(_crew, shared, setup, count, drafting))
+        further = getattr(loaded, "further", ())
+        crew = LazyCrew(partial(_crew, shared, setup, count, drafting, further))
         if workers is not None:
             crew.start()
     return Model(desk, builtin=path == BUILTIN_FOLDER, crew=crew)
 
 
-def _crew(engine: Engine, setup: Setup, workers: int, drafting: Drafting | None) -> Crew:
+def _crew(
+    engine: Engine,
+    setup: Setup,
+    workers: int,
+    drafting: Drafting | None,
+    further: Sequence[Callable[[], Engine]],
+) -> Crew:
     """The workers, once it is known what passes cost on the engine."""
     until = time.monotonic() + _SECONDS_TO_MEASURE
     while drafting is not None and drafting.controller.costs is None and time.monotonic() < until:
         time.sleep(0.01)
     costs = drafting.controller.costs if drafting is not None else None
-    return make_crew(engine, setup if costs is None else replace(setup, costs=costs), workers)
+    setup = setup if costs is None else replace(setup, costs=costs)
+    return make_crew(engine, setup, workers, further=further)
 
 
 def _whole_desk(model: str | None, engine: str, drafting: Drafting | None, options: EngineOptions) -> AnyDesk:

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,15 +37,17 @@ def load(
 ) -> CudaEngine:
     """The engine over the model in `folder` (`config.json` and safetensors).
 
-    `dtype`: `bfloat16` or `float32`. `device`: `cuda`, `cuda:1`, ..., or `cpu` for the plain PyTorch twin of the
-    kernels, for tests. `context_length`: the most tokens a sequence may hold, by default the model's own limit.
-    `cache_bytes`: of the KV cache, by default 60 % of the free memory, at most 24 GiB. `record=False` launches every
-    kernel by itself: slower, for debugging.
+    `dtype`: `bfloat16` or `float32`. `device`: `cuda` (also called `auto`), `cuda:1`, ..., `all` for this one on the
+    first GPU and its like on all others (`further`), or `cpu` for the plain PyTorch twin of the kernels, for tests.
+    `context_length`: the most tokens a sequence may hold, by default the model's own limit. `cache_bytes`: of the KV
+    cache, by default 60 % of the free memory, at most 24 GiB. `record=False` launches every kernel by itself: slower,
+    for debugging.
     Errors: `EngineError` without a usable GPU or with too little memory, `ModelError` for the folder, `UsageError`.
     """
     if dtype not in _TOLERANCES:
         raise UsageError(f"dtype is {' or '.join(_TOLERANCES)} with the cuda engine, not {dtype!r}")
     on_gpu = device != "cpu"
+    on_all, device = device == "all", {"all": "cuda:0", "auto": "cuda"}.get(device, device)
     if on_gpu and (reason := why_not()) is not None:
         raise EngineError(f"the cuda engine cannot run here: {reason}", code="engine_unavailable")
 
@@ -60,17 +64,24 @@ def load(
     from copydesk.models.config import ModelConfig
     from copydesk.models.weights import Weights
 
+    config = ModelConfig.read(folder)
+    heads = Heads.of(config)
+    try:
+        place = torch.device(device)
+    except RuntimeError as error:
+        raise UsageError(f"device is cuda, cuda:N or all with the cuda engine, not {device!r}") from error
+    if place.type not in ("cuda", "cpu"):
+        raise UsageError(f"device is cuda, cuda:N or all with the cuda engine, not {device!r}")
     operations = reference
     if on_gpu:
         from copydesk.engines.cuda import kernels as operations  # type: ignore[no-redef]
-    config = ModelConfig.read(folder)
-    heads = Heads.of(config)
-    place = torch.device(device)
     number = getattr(torch, dtype)
     context = min(context_length or config.max_position_embeddings, config.max_position_embeddings)
     try:
         if on_gpu:
-            place = torch.device("cuda", torch.cuda.current_device() if place.index is None else place.index)
+            place = torch.device("cuda", place.index or 0)
+            if place.index >= torch.cuda.device_count():
+                raise UsageError(f"there is no device {device}; this process sees {torch.cuda.device_count()} GPUs")
             torch.cuda.set_device(place)
         network = load_network(Tensors(Weights(folder), config), config, place, number, context)
         block = bytes_per_block(config.num_hidden_layers, heads, number)
@@ -94,4 +105,23 @@ def load(
         context_length=min(context, (blocks - 1) * BLOCK_SIZE),
         tolerance=_TOLERANCES[dtype],
         tokens_at_once=_TOKENS_AT_ONCE,
+        further=further(torch.cuda.device_count(), folder, dtype, context, cache_bytes, record) if on_all else (),
+    )
+
+
+def further(
+    count: int, folder: Path, dtype: str, context_length: int, cache_bytes: int, record: bool
+) -> tuple[Callable[[], CudaEngine], ...]:
+    """What loads the same engine on each of `count` GPUs but the first, in processes of their own."""
+    return tuple(
+        partial(
+            load,
+            folder,
+            dtype=dtype,
+            device=f"cuda:{index}",
+            context_length=context_length,
+            cache_bytes=cache_bytes,
+            record=record,
+        )
+        for index in range(1, count)
     )

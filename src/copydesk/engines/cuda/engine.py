@@ -6,7 +6,7 @@ and nothing of how a forward is computed.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,15 +56,15 @@ class CudaEngine:
         context_length: int,
         tolerance: float,
         tokens_at_once: int,
-        notes: tuple[str, ...] = (),
+        further: tuple[Callable[[], CudaEngine], ...] = (),
     ) -> None:
         """`tokens_at_once`: longer calls go through the network in parts, for activations take memory."""
         self.model = model
         self.vocab_size = vocab_size
         self.context_length = context_length
         self.tolerance = tolerance
-        self.notes = notes
-        """What a user should know of how this engine runs here, a sentence each."""
+        self.further = further
+        """What loads the same engine on each further GPU, in a process of its own."""
         self._runner = runner
         self._cache = cache
         self._table = cache.table
@@ -100,6 +100,7 @@ class CudaEngine:
             raise EngineError(
                 f"position {position} was not wanted in the last pass of sequence {sequence}", code="engine_failed"
             )
+        self._runner.enter()
         logits = self._runner.rows(_row(last.hidden, index))
         row: NDArray[np.float32] = logits.log_softmax(1)[0].cpu().numpy()
         return row
@@ -118,6 +119,7 @@ class CudaEngine:
         self._runner.close()
 
     def _run(self, reads: PackedReads) -> PackedScores:
+        self._runner.enter()
         sequences = reads.sequences.tolist()
         starts = np.array([self._table.length(sequence) for sequence in sequences], np.int32)
         copies = self._table.extend(zip(sequences, reads.lengths.tolist(), strict=True))

@@ -103,6 +103,11 @@ class Runner:
         self._chains: dict[tuple[int, int], _Chain] = {}
         self._pool: Any = None
 
+    def enter(self) -> None:
+        """Make the device the calling thread's: each thread has one of its own."""
+        if self._device.type == "cuda":
+            torch.cuda.set_device(self._device)
+
     def read(self, part: Part) -> Outcome:
         """Read the tokens of a part and score its wanted positions."""
         size = self._recorded_size(part)
