@@ -18,7 +18,8 @@ from copydesk.desk.whole.record import Means, write_record
 from copydesk.desk.whole.shape import Shape
 from copydesk.desk.whole.worth import Worth
 from copydesk.drafting.controller import Controller
-from copydesk.engines.completions import Asked, Completion
+from copydesk.engines.completions import Asked, Completion, Verified
+from copydesk.errors import TextError
 from copydesk.tasks.prompt import conversation
 from copydesk.tasks.task import extraction
 from copydesk.types import Answer, Draft, Task
@@ -121,6 +122,19 @@ def test_a_draft_that_stands_but_does_not_fit_is_no_answer() -> None:
     drafting.close()
     assert answer.value == {"a": "x", "b": "y", "c": "z"}
     assert answer.draft is None
+
+
+def test_a_draft_that_cannot_be_verified_is_no_matter() -> None:
+    class Refuses(Verifying):
+        async def verify(self, asked: Asked, draft: str) -> Verified:
+            raise TextError("With the draft it does not fit.", code="too_long")
+
+    right = record("x", "y", "z")
+    drafting = Drafting(Guess(right), Controller())
+    means = Means(Refuses(lambda asked: right), Shape(SCHEMA, {}), conversation, drafting, Worth())
+    answer = asyncio.run(write_record(means, Request(TASK, TEXT), 0.0))
+    drafting.close()
+    assert (answer.value, answer.draft) == (json.loads(right), None)
 
 
 def test_nothing_is_drafted_where_that_is_not_wanted() -> None:

@@ -16,6 +16,7 @@ from copydesk.desk.request import Request
 from copydesk.desk.whole.shape import Shape, UnfitError
 from copydesk.desk.whole.worth import Worth
 from copydesk.engines.completions import Asked, Completions, Verified
+from copydesk.errors import CopydeskError
 
 MOST_PASSES = 4
 """Drafts of one answer that are verified; where so many do not do, the engine writes the answer."""
@@ -38,7 +39,7 @@ class Stood:
 async def by_drafts(
     engine: Completions, drafting: Drafting, worth: Worth, request: Request, shape: Shape, text: str, asked: Asked
 ) -> Stood | None:
-    """The answer, or None if drafts do not lead to one or do not pay. Errors: as `Completions`."""
+    """The answer, or None if drafts do not lead to one or do not pay."""
     if not worth.pays():
         return None
     started = time.perf_counter()
@@ -47,7 +48,10 @@ async def by_drafts(
         draft = drafting.draft(request.task, text, so_far, request.prediction)
         if draft is None:
             break
-        found = await engine.verify(asked, draft.text)
+        try:
+            found = await engine.verify(asked, draft.text)
+        except CopydeskError:  # what is wrong, if it is more than the draft, is told when the answer is asked for
+            break
         if found.ended:
             fitting = _fitting(shape, draft.text, text)
             if not fitting:
