@@ -45,6 +45,8 @@ class EngineOptions(TypedDict, total=False):
     """Share of the GPU's memory that vLLM takes; by default what weights and a cache of 4 GiB need."""
     adapter: str | PathLike[str] | None
     """The folder of a LoRA adapter, for vLLM."""
+    engine_args: Mapping[str, Any] | None
+    """Further arguments of vLLM's engine, by its own names."""
     api_key: str | None
     """A server's key; by default what `COPYDESK_API_KEY` holds."""
     concurrency: int | None
@@ -64,7 +66,7 @@ TAKEN = {
     "transformers": frozenset(
         {"context_length", "threads", "dtype", "device", "device_map", "offload_folder", "max_memory", "cache_bytes"}
     ),
-    "vllm": frozenset({"context_length", "dtype", "memory_share", "adapter"}),
+    "vllm": frozenset({"context_length", "dtype", "memory_share", "adapter", "engine_args"}),
     REMOTE: frozenset({"api_key", "concurrency", "timeout", "attempts"}),
 }
 """The options of each engine."""

@@ -16,7 +16,7 @@ from copydesk.desk.request import Request
 from copydesk.desk.whole.shape import Shape, UnfitError
 from copydesk.desk.whole.worth import Worth
 from copydesk.engines.completions import Asked, Completions, Verified
-from copydesk.errors import CopydeskError
+from copydesk.errors import CopydeskError, EngineError
 
 MOST_PASSES = 4
 """Drafts of one answer that are verified; where so many do not do, the engine writes the answer."""
@@ -39,7 +39,7 @@ class Stood:
 async def by_drafts(
     engine: Completions, drafting: Drafting, worth: Worth, request: Request, shape: Shape, text: str, asked: Asked
 ) -> Stood | None:
-    """The answer, or None if drafts do not lead to one or do not pay."""
+    """The answer, or None if drafts do not lead to one or do not pay. Errors: `EngineError`."""
     if not worth.pays():
         return None
     started = time.perf_counter()
@@ -50,8 +50,10 @@ async def by_drafts(
             break
         try:
             found = await engine.verify(asked, draft.text)
-        except CopydeskError:  # what is wrong, if it is more than the draft, is told when the answer is asked for
-            break
+        except CopydeskError as error:
+            if isinstance(error, EngineError) and error.code != "refused":
+                raise
+            break  # it may be the draft alone, with which the prompt does not fit
         if found.ended:
             fitting = _fitting(shape, draft.text, text)
             if not fitting:
