@@ -1,6 +1,6 @@
 """Check the vllm engine on this machine: extraction, classification and chat over a model folder, and their times.
 
-    python scripts/vllm_check.py FOLDER [--rows N] [--adapter DIR]
+    python scripts/vllm_check.py FOLDER [--rows N] [--adapter DIR] [--engine-args JSON]
 
 FOLDER is any model that vLLM runs, such as `copydesk export --format hf FOLDER` writes. Prints a table; exits with 1
 if anything fails. What is right is not looked at, only whether answers are what they must be: a random model passes.
@@ -9,6 +9,7 @@ if anything fails. What is right is not looked at, only whether answers are what
 from __future__ import annotations
 
 import argparse
+import json
 import statistics
 import sys
 import time
@@ -39,9 +40,11 @@ def main() -> int:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--rows", type=int, default=64, help="rows of the runs with many in flight (default: 64)")
     parser.add_argument("--adapter", type=Path, help="the folder of a LoRA adapter")
+    parser.add_argument("--engine-args", type=json.loads, help='such as {"attention_backend": "FLASH_ATTN"}')
     arguments = parser.parse_args()
+    options = {"context_length": 2048, "adapter": arguments.adapter, "engine_args": arguments.engine_args}
     start = time.perf_counter()
-    with copydesk.load(arguments.folder, engine="vllm", context_length=2048, adapter=arguments.adapter) as model:
+    with copydesk.load(arguments.folder, engine="vllm", **options) as model:
         print(f"{model.name} on {model.engine}, loaded in {time.perf_counter() - start:.1f} s")
         rows = checks(model, arguments.rows)
     print(f"{'check':<34}{'right':>12}{'ms a row':>12}  first failure")

@@ -135,8 +135,9 @@ def test_an_adapter_is_what_all_requests_go_through(
     vllm: FakeVllm, loop: Loop, tiny_model: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "adapter_config.json").write_text(json.dumps({"r": 8}))
-    complete(loop, load(tiny_model, loop, adapter=tmp_path), Asked(MESSAGES))
+    complete(loop, load(tiny_model, loop, adapter=str(tmp_path), engine_args={"quantization": "fp8"}), Asked(MESSAGES))
     assert vllm.engines[0].args.enable_lora
+    assert vllm.engines[0].args.quantization == "fp8"
     assert vllm.engines[0].asked[0][3] == LoRARequest(tmp_path.name, 1, str(tmp_path))
 
 

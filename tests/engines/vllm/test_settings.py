@@ -94,5 +94,12 @@ def test_no_adapter(tmp_path: Path) -> None:
         set_up(folder(tmp_path / "m"), adapter=tmp_path)
 
 
+def test_further_arguments(tmp_path: Path) -> None:
+    given = set_up(folder(tmp_path), engine_args={"dtype": "float16", "disable_log_stats": False})
+    assert (given["dtype"], given["disable_log_stats"]) == ("float16", False)
+    with pytest.raises(UsageError, match="no argument bogus, fake"):
+        set_up(folder(tmp_path), engine_args={"fake": 1, "bogus": 2})
+
+
 def test_a_version_without_a_setting_is_not_given_it(tmp_path: Path) -> None:
     assert set(settings(folder(tmp_path), {"model", "max_model_len"}, lambda: None)) == {"model", "max_model_len"}

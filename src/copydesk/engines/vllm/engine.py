@@ -7,9 +7,10 @@ of tasks.
 from __future__ import annotations
 
 import itertools
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from dataclasses import replace
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -37,13 +38,15 @@ def load(
     dtype: str | None = None,
     context_length: int | None = None,
     memory_share: float | None = None,
-    adapter: Path | None = None,
+    adapter: str | PathLike[str] | None = None,
+    engine_args: Mapping[str, Any] | None = None,
 ) -> VllmEngine:
     """vLLM over the model in `folder`, running in `loop`.
 
     `dtype` is by default what the folder names; `context_length` in tokens, by default 8,192 or the model's own limit
     if that is less; `memory_share` of the GPU's memory, by default what weights and a cache of 4 GiB need; `adapter`
-    is the folder of a LoRA adapter that all requests go through.
+    is the folder of a LoRA adapter that all requests go through; `engine_args` are further arguments of vLLM's engine,
+    by its own names.
     Errors: `EngineError` (`missing_extra`, `engine_unavailable`), `ModelError`, `UsageError`.
     """
     vllm = find()
@@ -53,6 +56,7 @@ def load(
             "'copydesk export --format hf DIR' and load that folder"
         )
     tokenizer = shared_tokenizer(folder)
+    lora = None if adapter is None else Path(adapter)
     given = settings(
         folder,
         vllm.settings,
@@ -60,7 +64,8 @@ def load(
         dtype=dtype,
         context_length=context_length,
         memory_share=memory_share,
-        adapter=adapter,
+        adapter=lora,
+        engine_args=engine_args or {},
     )
 
     async def started() -> VllmEngine:
@@ -68,7 +73,7 @@ def load(
             running = vllm.engine.from_engine_args(vllm.engine_args(**given))
         except Exception as error:  # whatever vLLM does not like about the machine or the model
             raise EngineError(f"vLLM cannot run {folder}: {_words(error)}") from error
-        request = None if adapter is None else vllm.lora_request(adapter.name or "adapter", 1, str(adapter))
+        request = None if lora is None else vllm.lora_request(lora.name or "adapter", 1, str(lora))
         return VllmEngine(vllm, running, tokenizer, folder.name, given["max_model_len"], request)
 
     return loop.start(started()).result()

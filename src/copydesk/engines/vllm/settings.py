@@ -5,8 +5,9 @@ Knows nothing of requests.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Set
+from collections.abc import Callable, Mapping, Set
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from copydesk.errors import ModelError, UsageError
@@ -33,11 +34,12 @@ def settings(
     context_length: int | None = None,
     memory_share: float | None = None,
     adapter: Path | None = None,
+    engine_args: Mapping[str, Any] = MappingProxyType({}),
 ) -> dict[str, Any]:
     """The arguments of vLLM's engine over the model in `folder`, of those that it has (`known`).
 
     `memory` gives the bytes of the device's memory; how weights are quantised (AWQ, GPTQ, fp8) vLLM reads in the
-    folder itself. Errors: `ModelError` for the folder or the adapter's, `UsageError` for a senseless option.
+    folder itself. `engine_args` go before what is found here. Errors: `ModelError` for the folder or the adapter's, `UsageError` for a senseless option.
     """
     own = _longest(folder)
     length = context_length or min(LONGEST, own or LONGEST)
@@ -56,7 +58,10 @@ def settings(
         wanted["gpu_memory_utilization"] = share
     if adapter is not None:
         wanted |= {"enable_lora": True, "max_lora_rank": _rank(adapter)}
-    return {name: value for name, value in wanted.items() if name in known}
+    unknown = sorted(set(engine_args) - known)
+    if unknown:
+        raise UsageError(f"vLLM's engine has no argument {', '.join(unknown)} in the version that is installed")
+    return {name: value for name, value in wanted.items() if name in known} | dict(engine_args)
 
 
 def _longest(folder: Path) -> int | None:
