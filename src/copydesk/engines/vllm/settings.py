@@ -39,7 +39,8 @@ def settings(
     """The arguments of vLLM's engine over the model in `folder`, of those that it has (`known`).
 
     `memory` gives the bytes of the device's memory; how weights are quantised (AWQ, GPTQ, fp8) vLLM reads in the
-    folder itself. `engine_args` go before what is found here. Errors: `ModelError` for the folder or the adapter's, `UsageError` for a senseless option.
+    folder itself. `engine_args` go before what is found here. Errors: `ModelError` for the folder or the adapter's,
+    `UsageError` for a senseless option.
     """
     own = _longest(folder)
     length = context_length or min(LONGEST, own or LONGEST)
