@@ -1,34 +1,29 @@
 """A server in a process of its own that is asked over HTTP: Transformers' or copydesk's, plainly or by LangChain.
 
-Knows the servers by what they print when they are ready, and by the OpenAI API.
+Knows the servers by the OpenAI API.
 """
 
 from __future__ import annotations
 
 import json
-import re
-import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Protocol, TextIO
+from typing import Protocol
 
 from copydesk.bench.engines import asking
 from copydesk.bench.engines.answering import Reply
 from copydesk.bench.engines.asking import MOST_TOKENS, TASKS, Message
 from copydesk.bench.engines.questions import Job
 from copydesk.bench.engines.ways import Way
+from copydesk.bench.server_process import ServerProcess
 from copydesk.errors import CopydeskError
 from copydesk.types import Json
 
-_URL = re.compile(r"http://\S+")
-_KEY = re.compile(r"API key.*: (\S+)")
 _SECONDS = 300.0
 """What an answer may take."""
-_SECONDS_TO_END = 20.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +48,10 @@ class Served:
         """Errors: `CopydeskError` when it does not start; `ImportError` without LangChain."""
         kind = LangChain if way.langchain else Plain
         kind.check_installed()
-        # Not a pipe, which would fill up; closed with the server.
-        self._log: TextIO = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115
-        self._process = subprocess.Popen(
-            _command(way, model), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self._log, encoding="utf-8"
-        )
+        is_ours = way.runner == "copydesk server"
+        self._server = ServerProcess(_command(way, model), has_key=is_ours)
         try:
-            self._client: Client = kind(self._ready(way))
+            self._client: Client = kind(Server(self._server.url, self._server.key, is_ours))
         except BaseException:
             self.close()
             raise
@@ -78,33 +70,10 @@ class Served:
         return 0.0
 
     def server(self) -> int | None:
-        return self._process.pid
+        return self._server.process
 
     def close(self) -> None:
-        self._process.terminate()
-        try:
-            self._process.wait(_SECONDS_TO_END)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-        if self._process.stdout is not None:
-            self._process.stdout.close()
-        self._log.close()
-
-    def _ready(self, way: Way) -> Server:
-        """Once it says where it is. Errors: `CopydeskError` when it ends instead."""
-        is_ours = way.runner == "copydesk server"
-        url = ""
-        for line in self._process.stdout or ():
-            if found := _URL.search(line):
-                url = found[0]
-            key = _KEY.search(line)
-            if url and (key or not is_ours):
-                return Server(url, key[1] if key else "none", is_ours)
-        code = self._process.wait()
-        self._log.seek(0)
-        said = self._log.read().strip().splitlines() or [f"exit code {code}"]
-        raise CopydeskError(f"the server ended while loading: {said[-1]}")
+        self._server.close()
 
 
 class Plain:
@@ -165,21 +134,26 @@ class LangChain:
             ) from error
 
     def ask(self, job: Job, text: str) -> Reply:
-        messages, more = _constrained(job, text) if self._is_ours else (asking.short(job, text), None)
-        chunks = self._chat.stream(messages, max_tokens=MOST_TOKENS[job], extra_body=more)
+        if self._is_ours:
+            messages, more = _constrained(job, text)
+            longest = None if job in TASKS else MOST_TOKENS[job]
+        else:
+            messages, more, longest = asking.short(job, text), None, MOST_TOKENS[job]
+        chunks = self._chat.stream(messages, max_tokens=longest, extra_body=more)
         return _gathered(str(chunk.content) for chunk in chunks)
 
 
 def _constrained(job: Job, text: str) -> tuple[list[Message], Json]:
-    """What our server is asked in OpenAI's form: the schema or the labels go with the question."""
+    """What our server is asked in OpenAI's form. With a built-in task's schema or labels, and without a system
+    message, a question is that task, whose answers need no limit of length: they end by themselves."""
     task = TASKS.get(job)
-    if task is None:
-        return asking.short(job, text), _greedy()
-    if task.schema is None:
-        return asking.short(job, text), _greedy() | {"structured_outputs": {"choice": list(task.labels)}}
-    form = {"type": "json_schema", "json_schema": {"name": task.name, "schema": task.schema.json}}
-    # Without a system message, a schema with the built-in task's keys is that task.
-    return [{"role": "user", "content": text}], _greedy() | {"response_format": form}
+    more: Json = {}
+    if task is not None and task.schema is not None:
+        form = {"type": "json_schema", "json_schema": {"name": task.name, "schema": task.schema.json}}
+        more = {"response_format": form}
+    elif task is not None:
+        more = {"structured_outputs": {"choice": list(task.labels)}}
+    return [{"role": "user", "content": text}], _greedy() | more
 
 
 def _greedy() -> Json:

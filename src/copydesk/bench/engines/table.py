@@ -10,6 +10,17 @@ from copydesk.bench.spread import Spread
 from copydesk.types import Json
 
 _JOBS = {"address": "Addresses", "news": "News labels", "chat": "Short chats"}
+_COLUMNS = (
+    "",
+    "load, s",
+    "first token, ms",
+    "answer, P50 ms",
+    "times faster",
+    "answers/s",
+    "peak memory, MB",
+    "memory after, MB",
+    "right",
+)
 _SPREADS = ("load_s", "first_ms", "p50_ms", "per_second", "peak_mb", "held_mb")
 
 
@@ -48,15 +59,12 @@ def table(rows: Sequence[Row], report: Json) -> str:
 
 
 def _table(rows: Sequence[Row]) -> list[str]:
-    lines = [
-        "| | load, s | first token, ms | answer, P50 ms | times faster | answers/s | memory, MB: peak | then | right |",
-        "|---|---|---|---|---|---|---|---|---|",
-    ]
+    lines = [f"| {' | '.join(_COLUMNS)} |", "|---" * len(_COLUMNS) + "|"]
     start = rows[0].p50_ms
     for row in rows:
         if row.why_not:
             why = " ".join(row.why_not.split()).replace("|", "/")  # a bar would end the cell
-            lines.append(f"| {row.what} | does not run here: {why} | | | | | | | |")
+            lines.append(f"| {row.what} | does not run here: {why} |" + " |" * (len(_COLUMNS) - 2))
             continue
         times = f"{start.median / row.p50_ms.median:.3g}x" if start and row.p50_ms else "-"
         spreads = (row.load_s, row.first_ms, row.p50_ms, times, row.per_second, row.peak_mb or "-", row.held_mb or "-")
