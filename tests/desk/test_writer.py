@@ -172,3 +172,25 @@ def test_tokens_that_only_end_an_answer_were_not_the_models(tokenizer: Tokenizer
     assert 0.0 in written.probabilities.values()
     drafted = trial.write('["' + "a" * 60, schema={"type": "array", "items": {"type": "string"}}, room=20)
     assert (drafted.tokens, drafted.probabilities) == (written.tokens, written.probabilities)
+
+
+def test_a_draft_is_verified_in_one_pass_however_little_room_there_is(trial: Trial) -> None:
+    length = len(trial.write().tokens)
+    tight = [room for room in range(length, length + 60) if trial.text(trial.write(room=room)) == RIGHT]
+    assert min(tight) < length + 25
+    for room in tight:
+        trial.reads.clear()
+        assert trial.text(trial.write(RIGHT, room=room)) == RIGHT
+        assert len(trial.reads) == 1
+
+
+@pytest.mark.parametrize("draft", [RIGHT, RIGHT.replace("慕容", "欧阳"), '{"city": "' + "津" * 30])
+def test_a_draft_changes_nothing_where_room_runs_out(draft: str, trial: Trial) -> None:
+    for room in range(len(trial.write().tokens) + 3, 8, -1):
+        try:
+            plain = trial.write(room=room)
+        except AssertionError:  # not even the shortest answer fits
+            break
+        drafted = trial.write(draft, room=room)
+        assert drafted.tokens == plain.tokens
+        assert drafted.probabilities == pytest.approx(plain.probabilities)

@@ -49,6 +49,8 @@ class _Ahead:
     """Indices into `tokens` where the model chooses; the last may be just past its end."""
     places: list[int | None] = field(default_factory=list)
     """For each of them, where the draft stands there."""
+    ways_out: list[tuple[int, tuple[int, ...]]] = field(default_factory=list)
+    """Near the end of the room: lengths of the answer on the way, and the tokens that complete it from there."""
 
 
 class Writer:
@@ -128,8 +130,13 @@ class Writer:
         ahead = _Ahead(self._state.copy(), proposal)
         start = len(self._written.tokens)
         while not ahead.state.finished:
-            if ahead.tokens and start + len(ahead.tokens) >= self._careful_from:
-                break  # every further token is checked before the next
+            length = start + len(ahead.tokens)
+            if ahead.tokens and length >= self._careful_from:
+                written = (*self._written.tokens, *ahead.tokens)
+                way_out = self._closing.of(ahead.state, written, self._room - length)
+                if way_out is None:
+                    break
+                ahead.ways_out.append((length, way_out))
             ahead.open.append(len(ahead.tokens))
             ahead.places.append(proposal.place if proposal else None)
             token = proposal.next() if proposal and len(ahead.open) <= most else None
@@ -148,8 +155,11 @@ class Writer:
 
     def _judge(self, ahead: _Ahead, scores: Sequence[Scores]) -> None:
         """Let stand what the model would have chosen itself; at the first token that it would not, its own goes in."""
+        start = len(self._written.tokens)
         stood = self._stand(ahead, scores)
         self._written.kept += stood
+        reached = start + (ahead.open[stood] if stood < len(ahead.open) else len(ahead.tokens))
+        self._way_out = max([self._way_out, *(way for way in ahead.ways_out if way[0] <= reached)])
         if self._drafts:
             drafted = sum(index < len(ahead.tokens) for index in ahead.open)
             self._drafts.judge(drafted, stood, ahead.open[-1])
