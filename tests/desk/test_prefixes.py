@@ -6,6 +6,7 @@ import pytest
 
 from copydesk.desk.prefixes import Prefixes
 from copydesk.engines.protocol import Read
+from copydesk.errors import EngineError
 from fake_engine import FakeEngine, hashed
 
 
@@ -51,6 +52,28 @@ def test_an_empty_prefix_is_not_worth_keeping(engine: FakeEngine) -> None:
     assert not prefixes.awaited(())
     prefixes.keep((), sequence)
     assert engine.open_sequences == 1
+
+
+def test_what_cannot_be_copied_is_not_kept(engine: FakeEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    prefixes = Prefixes(engine)
+    sequence, _ = prefixes.open((1,))
+    engine.run([Read(sequence, (1,))])
+    monkeypatch.setattr(engine, "fork", full)
+    prefixes.keep((1,), sequence)
+    assert not prefixes.awaited((1,))
+    assert prefixes.open((1,))[1] == 0
+
+
+def test_nothing_waits_for_a_reader_that_could_not_begin(engine: FakeEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    prefixes = Prefixes(engine)
+    monkeypatch.setattr(engine, "open", full)
+    with pytest.raises(EngineError):
+        prefixes.open((1, 2))
+    assert not prefixes.awaited((1, 2))
+
+
+def full(sequence: int = 0) -> int:
+    raise EngineError("no sequence is free", code="cache_full")
 
 
 def test_clearing_releases_everything(engine: FakeEngine) -> None:

@@ -2,67 +2,23 @@
 
 from __future__ import annotations
 
-import random
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator
 from concurrent.futures import CancelledError
-from typing import Any
 
 import pytest
 
-from copydesk.desk.scheduler import Asked, Branch, Effort, Scheduler
+from copydesk.desk.scheduler import Effort, Scheduler
 from copydesk.desk.writer import Written
 from copydesk.engines.protocol import Engine, Read, Scores, Wanted
 from copydesk.errors import EngineError, LengthError, UsageError
 from fake_engine import FakeEngine, hashed
 
-
-class Job:
-    """Reads a prompt, then one token for each of its passes."""
-
-    conversation: tuple[int, ...] = ()
-
-    def __init__(
-        self, passes: int = 2, *, prompt: int = 3, prefix: tuple[int, ...] = (1, 2), error: Exception | None = None
-    ) -> None:
-        self.prefix = prefix
-        self.passes = passes
-        self.prompt = (*prefix, *range(5, 5 + prompt))
-        self.error = error
-        self.cancelled = False
-        self.result: Written | Exception | None = None
-        self.effort: Effort | None = None
-        self.seen: list[Scores] = []
-
-    def write(
-        self, engine: Engine, sequence: int, held: int, others: Callable[[], int]
-    ) -> Generator[Read, list[Scores], Written]:
-        tokens = self.prompt[held:]
-        for _ in range(self.passes):
-            (scores,) = yield Read(sequence, tokens, (Wanted(len(tokens) - 1),))
-            self.seen.append(scores)
-            if self.error:
-                raise self.error
-            tokens = (scores.argmax,)
-        return Written([scores.argmax for scores in self.seen])
-
-    def is_cancelled(self) -> bool:
-        return self.cancelled
-
-    def finish(self, written: Written, effort: Effort) -> None:
-        self.result, self.effort = written, effort
-
-    def fail(self, error: Exception) -> None:
-        self.result = error
+from .scheduled import BranchJob, Job, SmallEngine, finish
 
 
 @pytest.fixture
 def engine() -> FakeEngine:
     return FakeEngine(50, hashed(50))
-
-
-def finish(scheduler: Scheduler) -> None:
-    while not scheduler.idle:
-        scheduler.step()
 
 
 def test_answers_are_written_together(engine: FakeEngine) -> None:
@@ -200,44 +156,6 @@ def test_closing_fails_what_is_left_and_releases_everything(engine: FakeEngine) 
     assert scheduler.idle
 
 
-def test_a_long_run_leaks_nothing_and_keeps_order_within_a_length(engine: FakeEngine) -> None:
-    chance = random.Random(1)
-    scheduler = Scheduler(engine, most_live=7, tokens_per_call=20)
-    jobs: list[Job] = []
-    for _ in range(3000):
-        if chance.random() < 0.3:
-            jobs.append(Job(chance.randint(1, 5), prompt=chance.randint(1, 30), prefix=(chance.randint(1, 12),)))
-            scheduler.add(jobs[-1])
-        if jobs and chance.random() < 0.05:
-            chance.choice(jobs).cancelled = True
-        scheduler.step()
-    finish(scheduler)
-    assert all(job.cancelled or isinstance(job.result, Written) for job in jobs)
-    scheduler.close(UsageError("closed"))
-    assert engine.open_sequences == 0
-
-
-class SmallEngine(FakeEngine):
-    """Has room for so many tokens in all, and says so when they do not fit, changing nothing."""
-
-    def __init__(self, room: int) -> None:
-        super().__init__(50, hashed(50))
-        self.room = room
-        self.held: dict[int, int] = {}
-
-    def run(self, reads: Sequence[Read]) -> list[list[Scores]]:
-        new = {read.sequence: len(read.tokens) for read in reads}
-        if sum(self.held.values()) + sum(new.values()) > self.room:
-            raise EngineError("The KV cache is full.", code="cache_full")
-        for sequence, count in new.items():
-            self.held[sequence] = self.held.get(sequence, 0) + count
-        return super().run(reads)
-
-    def release(self, sequence: int) -> None:
-        self.held.pop(sequence, None)
-        super().release(sequence)
-
-
 def test_answers_that_do_not_fit_together_are_written_one_after_the_other() -> None:
     engine = SmallEngine(room=70)
     scheduler = Scheduler(engine)
@@ -277,6 +195,52 @@ def test_an_engine_that_opens_no_sequence_fails_the_answer(engine: FakeEngine) -
     assert isinstance(job.result, EngineError)
 
 
+def test_those_after_an_answer_that_got_no_sequence_do_not_wait_for_it(engine: FakeEngine) -> None:
+    open_sequence, left = engine.open, iter([RuntimeError("broken")])
+
+    def refuse_once() -> int:
+        for error in left:
+            raise error
+        return open_sequence()
+
+    engine.open = refuse_once  # type: ignore[method-assign]
+    scheduler = Scheduler(engine)
+    jobs = [Job(), Job()]
+    for job in jobs:
+        scheduler.add(job)
+    finish(scheduler)
+    assert isinstance(jobs[0].result, EngineError)
+    assert isinstance(jobs[1].result, Written)
+
+
+@pytest.mark.parametrize("sequences", [1, 2, 3, 5])
+def test_with_few_sequences_answers_wait_for_one(engine: FakeEngine, sequences: int) -> None:
+    added = engine._added
+
+    def few(tokens: list[int]) -> int:
+        if engine.open_sequences == sequences:
+            raise EngineError("no sequence is free", code="cache_full")
+        return added(tokens)
+
+    engine._added = few  # type: ignore[method-assign]
+    scheduler = Scheduler(engine)
+    jobs = [Job(3, prefix=(number % 4,)) for number in range(12)]
+    for job in jobs:
+        scheduler.add(job)
+    for _ in range(200):
+        scheduler.step()
+    assert all(isinstance(job.result, Written) for job in jobs)
+
+
+def test_beginnings_of_prompts_make_room_for_an_answer() -> None:
+    scheduler = Scheduler(SmallEngine(room=40))
+    jobs = [Job(prefix=(1,) * 12), Job(prefix=(2,) * 12), Job(prompt=30)]
+    for job in jobs:
+        scheduler.add(job)
+    finish(scheduler)
+    assert all(isinstance(job.result, Written) for job in jobs)
+
+
 class RowJob(Job):
     """Looks at the row of the last token it asked for, counted from the end."""
 
@@ -297,28 +261,6 @@ def test_rows_are_found_from_the_end_also_of_a_prompt_read_in_parts(engine: Fake
         scheduler.add(job)
     finish(scheduler)
     assert all(int(job.rows.argmax()) == job.seen[0].argmax for job in jobs)
-
-
-class BranchJob(Job):
-    """Reads a prompt, then branches off it all at once, then what the best of them says."""
-
-    def __init__(self, branches: Sequence[tuple[int, ...]], **options: Any) -> None:
-        super().__init__(**options)
-        self.branches = branches
-        self.of_branches: list[Scores] = []
-
-    def write(
-        self, engine: Engine, sequence: int, held: int, others: Callable[[], int]
-    ) -> Generator[Asked, list[Scores], Written]:
-        tokens = self.prompt[held:]
-        self.seen = yield Read(sequence, tokens, (Wanted(len(tokens) - 1),))
-        if self.error:
-            raise self.error
-        self.of_branches = yield tuple(
-            Branch(branch, tuple(map(Wanted, range(len(branch))))) for branch in self.branches
-        )
-        self.seen += yield Read(sequence, (self.of_branches[0].argmax,), (Wanted(0),))
-        return Written([scores.argmax for scores in self.seen])
 
 
 def one_after_the_other(job: BranchJob) -> list[Scores]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import OrderedDict
 
 from copydesk.engines.protocol import Engine
+from copydesk.errors import EngineError
 
 Tokens = tuple[int, ...]
 
@@ -29,18 +30,23 @@ class Prefixes:
         """A sequence for a prompt with this prefix, and how many tokens of it it already holds: all or none."""
         kept = self._kept.get(prefix)
         if kept is None:
+            sequence = self._engine.open()
             if prefix:
                 self._awaited.add(prefix)
-            return self._engine.open(), 0
+            return sequence, 0
         self._kept.move_to_end(prefix)
         return self._engine.fork(kept), len(prefix)
 
     def keep(self, prefix: Tokens, sequence: int) -> None:
-        """Keep a prefix that `sequence` has read, which goes on unchanged."""
+        """Keep a prefix that `sequence` has read, which goes on unchanged; unless the engine has no room for it."""
         self._awaited.discard(prefix)
         if prefix in self._kept or not prefix:
             return
-        self._kept[prefix] = copy = self._engine.fork(sequence)
+        try:
+            copy = self._engine.fork(sequence)
+        except EngineError:
+            return
+        self._kept[prefix] = copy
         self._engine.cut(copy, len(prefix))
         if len(self._kept) > self._most:
             self._engine.release(self._kept.popitem(last=False)[1])
@@ -49,7 +55,9 @@ class Prefixes:
         """No longer wait for a prefix whose reader has gone."""
         self._awaited.discard(prefix)
 
-    def clear(self) -> None:
-        """Release all sequences."""
+    def clear(self) -> bool:
+        """Release all sequences; returns whether there were any."""
+        found = bool(self._kept)
         while self._kept:
             self._engine.release(self._kept.popitem()[1])
+        return found

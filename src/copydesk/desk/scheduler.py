@@ -154,6 +154,7 @@ class Scheduler:
             for (live, _), read in zip(turns, reads, strict=False):  # fewer reads where a copy could not be had
                 if read.sequence != live.sequence:
                     self._engine.release(read.sequence)
+        self._live.rotate(-len({live.number for live, _ in turns}))
         for (live, asked), scores in zip(turns, results, strict=True):
             self._take_in(live, asked, scores)
         if self._took and not any(map(_decoded, results)):
@@ -175,15 +176,13 @@ class Scheduler:
             job = self._waiting[0]
             if job.is_cancelled():
                 job.fail(CancelledError())
-            elif self._prefixes.awaited(job.prefix):
+            elif self._prefixes.awaited(job.prefix) or not self._join(job):
                 return
-            else:
-                self._join(job)
             self._waiting.popleft()
 
     def _not_read(self, turns: Sequence[Turn], error: Exception) -> None:
         """Fail the answers of a call that failed, unless there may be room for a smaller one."""
-        full = isinstance(error, EngineError) and error.code == "cache_full"
+        full = _is_full(error)
         branches = sum(isinstance(asked, Branch) for _, asked in turns)
         if full and self._earlier.clear():
             return
@@ -191,7 +190,7 @@ class Scheduler:
             self._branches = branches // 2
         elif full and len(self._live) > 1:
             self._make_room()
-        else:
+        elif not (full and self._prefixes.clear()):
             for live in dict.fromkeys(live for live, _ in turns):
                 self._fail(live, _engine_error(error))
 
@@ -203,17 +202,21 @@ class Scheduler:
             self._waiting.appendleft(younger.job)
         self._limit = len(self._live)
 
-    def _join(self, job: Job[Any]) -> None:
+    def _join(self, job: Job[Any]) -> bool:
+        """Begin a job, or fail it; returns whether it need not wait until there is room for it."""
         try:
             sequence, held = self._open(job)
         except Exception as error:
+            if _is_full(error) and (self._earlier.clear() or self._live or self._prefixes.clear()):
+                return False
             job.fail(_engine_error(error))
-            return
+            return True
         writing = job.write(self._engine, sequence, held, lambda: len(self._live) - 1)
         live = _Live(job, sequence, held, writing, self._joined)
         self._joined += 1
         self._live.append(live)
         self._advance(live, lambda: next(writing))
+        return True
 
     def _open(self, job: Job[Any]) -> tuple[int, int]:
         """A sequence for a job, and how many tokens of its prompt it already holds."""
@@ -224,7 +227,6 @@ class Scheduler:
         """Whose turn it is, and for what: those served longest ago first, a long prompt in parts."""
         turns: list[Turn] = []
         tokens, branches = self._tokens_per_call, self._branches
-        served = 0
         for live in self._live:
             before = len(turns)
             for asked in live.unread:
@@ -234,10 +236,8 @@ class Scheduler:
                 turns.append((live, part))
                 tokens -= len(part.tokens)
                 branches -= isinstance(part, Branch)
-            served += len(turns) > before
             if tokens <= 0 or len(turns) == before:
                 break
-        self._live.rotate(-served)
         return turns
 
     def _read(self, live: _Live, asked: Read | Branch) -> Read:
@@ -318,6 +318,10 @@ def _rest(asked: Read | Branch, count: int) -> Read | Branch:
 def _decoded(scores: Sequence[Scores]) -> int:
     """How many tokens the engine went on by itself, each in a pass of its own."""
     return len(scores[-1].ahead) if scores else 0
+
+
+def _is_full(error: Exception) -> bool:
+    return isinstance(error, EngineError) and error.code == "cache_full"
 
 
 def _engine_error(error: Exception) -> Exception:
