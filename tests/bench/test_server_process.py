@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import sys
 
 import pytest
@@ -10,39 +11,53 @@ import pytest
 from copydesk.bench.server_process import ServerProcess
 from copydesk.errors import CopydeskError
 
-WAITS = "import time; time.sleep(60)"
+ENDS = "import sys; sys.exit('no model')"
 
 
-def _command(*lines: str, then: str = WAITS) -> list[str]:
+@pytest.fixture
+def port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        number: int = free.getsockname()[1]
+        return number
+
+
+def _command(*lines: str, then: str) -> list[str]:
     printed = "; ".join(f"print({line!r}, flush=True)" for line in lines)
-    return [sys.executable, "-c", f"{printed or 'pass'}; {then}"]
+    return [sys.executable, "-c", f"{printed}; {then}"]
 
 
-def test_where_it_is_and_its_key() -> None:
-    command = _command("copydesk serves it at http://127.0.0.1:8123", "API key, made for this run: sk-1")
+def _listens(port: int) -> str:
+    """After a moment."""
+    return f"import socket, time; time.sleep(0.1); s = socket.create_server(('127.0.0.1', {port})); time.sleep(60)"
+
+
+def test_where_it_is_and_its_key(port: int) -> None:
+    url = f"http://127.0.0.1:{port}"
+    command = _command(f"copydesk serves it at {url}", "API key, made for this run: sk-1", then=_listens(port))
     with ServerProcess(command, has_key=True) as server:
-        assert (server.url, server.key) == ("http://127.0.0.1:8123", "sk-1")
+        assert (server.url, server.key) == (url, "sk-1")
+        socket.create_connection(("127.0.0.1", port)).close()
         assert server.process != os.getpid()
-        os.kill(server.process, 0)
     with pytest.raises(ProcessLookupError):
         os.kill(server.process, 0)
 
 
-def test_without_a_key() -> None:
-    with ServerProcess(_command("http://127.0.0.1:8123"), has_key=False) as server:
-        assert server.key == "none"
-
-
-def test_its_environment() -> None:
-    command = [sys.executable, "-c", f"import os; print(os.environ['WHERE'], flush=True); {WAITS}"]
-    with ServerProcess(command, has_key=False, environment=os.environ | {"WHERE": "http://here:1"}) as server:
-        assert server.url == "http://here:1"
+def test_its_environment_and_no_key(port: int) -> None:
+    command = [sys.executable, "-c", f"import os; print(os.environ['WHERE'], flush=True); {_listens(port)}"]
+    environment = os.environ | {"WHERE": f"http://127.0.0.1:{port}"}
+    with ServerProcess(command, has_key=False, environment=environment) as server:
+        assert (server.url, server.key) == (environment["WHERE"], "none")
 
 
 @pytest.mark.parametrize(
-    ("then", "said"),
-    [("import sys; sys.exit('no model')", "no model"), ("import sys; sys.exit(3)", "exit code 3")],
+    ("line", "then", "said"),
+    [
+        ("loading", ENDS, "no model"),
+        ("loading", "import sys; sys.exit(3)", "exit code 3"),
+        ("http://127.0.0.1:1", f"import time; time.sleep(0.1); {ENDS}", "no model"),
+    ],
 )
-def test_one_that_ends(then: str, said: str) -> None:
+def test_one_that_ends(line: str, then: str, said: str) -> None:
     with pytest.raises(CopydeskError, match=f"ended while loading: {said}"):
-        ServerProcess(_command("loading", then=then), has_key=False)
+        ServerProcess(_command(line, then=then), has_key=False)

@@ -30,10 +30,15 @@ def warm_up(data: Path, count: int) -> tuple[str, ...]:
 
 def many(data: Path, count: int, seed: int) -> tuple[str, ...]:
     """Distinct lines of all files, shuffled; repeated only if there are too few. Errors: `UsageError`."""
-    files = sorted(_folder(data).glob("*.jsonl"))
-    texts = list(dict.fromkeys(text for file in files for text in _texts(file)))
+    texts = distinct(data)
     random.Random(seed).shuffle(texts)
     return tuple((texts * (count // len(texts) + 1))[:count])
+
+
+def distinct(data: Path) -> list[str]:
+    """The texts of all files. Errors: `UsageError`."""
+    files = sorted(_folder(data).glob("*.jsonl"))
+    return list(dict.fromkeys(text for file in files for text in _texts(file)))
 
 
 def _folder(data: Path) -> Path:

@@ -25,8 +25,12 @@ from copydesk.types import Json
 
 CONTEXT = 4096
 """Tokens that the peer may hold, which is plenty for an address."""
+SLOT_CONTEXT = 1024
+"""At least, of each sequence where it answers several at once."""
 NGRAM, DRAFT = 3, 16
 """Its speculation: what followed the last so many tokens before, and how many tokens of that it reads at most."""
+_MORE_THREADS = 3
+"""Than connections, for HTTP: those of its default."""
 _SECONDS_TO_LOAD = 120
 _SECONDS_TO_ANSWER = 300
 
@@ -50,6 +54,15 @@ class Peer:
     gguf: Path
     threads: int
     speculation: bool = False
+    slots: int = 1
+    """Sequences at once."""
+    connections: int = 1
+    """Clients at once: it keeps a thread for each connection."""
+
+    @property
+    def context(self) -> int:
+        """Tokens that it may hold, all sequences together."""
+        return max(CONTEXT, SLOT_CONTEXT * self.slots)
 
     def start(self) -> Running:
         """Start its server and wait until it answers. Errors: `CopydeskError`."""
@@ -58,14 +71,19 @@ class Peer:
     def command(self, port: int) -> list[str]:
         """The command line of its server."""
         if self.build is None:
-            options = [str(self.gguf), str(port), str(self.threads), str(int(self.speculation))]
-            return [sys.executable, "-m", "copydesk.bench.wheel_server", *options]
+            numbers = (port, self.threads, int(self.speculation), self.slots, self.context, self._http_threads)
+            return [sys.executable, "-m", "copydesk.bench.wheel_server", str(self.gguf), *map(str, numbers)]
         command = [str(self.build), "--model", str(self.gguf), "--host", "127.0.0.1", "--port", str(port)]
-        command += ["--parallel", "1", "--ctx-size", str(CONTEXT), "--threads", str(self.threads), "--no-ui"]
+        command += ["--parallel", str(self.slots), "--ctx-size", str(self.context), "--threads", str(self.threads)]
+        command += ["--threads-http", str(self._http_threads), "--no-ui"]
         if self.speculation:
             command += ["--spec-type", "ngram-simple", "--spec-ngram-simple-size-n", str(NGRAM)]
             command += ["--spec-ngram-simple-size-m", str(DRAFT)]
         return command
+
+    @property
+    def _http_threads(self) -> int:
+        return self.connections + _MORE_THREADS
 
 
 class Running:
@@ -84,6 +102,11 @@ class Running:
         except BaseException:
             self.close()
             raise
+
+    @property
+    def process(self) -> int:
+        """Its process's number."""
+        return self._process.pid
 
     @property
     def url(self) -> str:

@@ -6,11 +6,14 @@ Knows of servers only what they print: a URL and, for ours, a key.
 from __future__ import annotations
 
 import re
+import socket
 import subprocess
 import tempfile
+import time
 from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Self, TextIO
+from urllib.parse import urlsplit
 
 from copydesk.errors import CopydeskError
 
@@ -23,7 +26,7 @@ class ServerProcess:
     """A running server; a context manager that ends it."""
 
     def __init__(self, command: Sequence[str], *, has_key: bool, environment: Mapping[str, str] | None = None) -> None:
-        """Start `command` and wait until it says its URL and, if it has one, its key.
+        """Start `command` and wait until it says its URL and, if it has one, its key, and listens there.
 
         Errors: `CopydeskError` with the last thing that it said when it ends instead.
         """
@@ -76,9 +79,21 @@ class ServerProcess:
                 self.url = found[0]
             if key := _KEY.search(line):
                 self.key = key[1]
-            if self.url and (key or not has_key):
+            if self.url and (key or not has_key) and self._listens():
                 return
         code = self._process.wait()
         self._log.seek(0)
         said = self._log.read().strip().splitlines() or [f"exit code {code}"]
         raise CopydeskError(f"the server ended while loading: {said[-1]}")
+
+    def _listens(self) -> bool:
+        """Whether it is listened on: some say where they are just before. False if it ends instead."""
+        address = urlsplit(self.url)
+        while self._process.poll() is None:
+            try:
+                socket.create_connection((address.hostname or "", address.port or 80), timeout=1.0).close()
+            except OSError:
+                time.sleep(0.01)
+            else:
+                return True
+        return False

@@ -17,6 +17,7 @@ def add(commands: options.Commands) -> None:
     _add_drafts(benches)
     _add_engines(benches)
     _add_gpu(benches)
+    _add_serve(benches)
 
 
 def _add_drafts(benches: options.Commands) -> None:
@@ -56,6 +57,34 @@ def _add_gpu(benches: options.Commands) -> None:
     bench.add_argument("--workers", type=options.count, metavar="N", help="worker processes (default: as load has it)")
     bench.add_argument("--out", type=Path, metavar="FILE", help="page for the table (default: none)")
     bench.add_argument("--quick", action="store_true", help="once and with few texts, to rehearse")
+
+
+def _add_serve(benches: options.Commands) -> None:
+    does = "print what the server reaches with 1, 10 and 64 clients, beside llama.cpp's"
+    bench = options.new_command(benches, "serve", _run_serve, does, engine_options=False)
+    bench.add_argument("--data", type=Path, required=True, metavar="DIR", help="holds address/*.jsonl and news")
+    bench.add_argument("--gguf", type=Path, metavar="FILE", help="the model as GGUF (made if it is not there)")
+    bench.add_argument("--llama-server", type=Path, metavar="PATH", help="a build of llama.cpp in place of its wheel")
+    bench.add_argument("--out", type=Path, metavar="FILE", help="page for the table (default: docs/serving.md)")
+    bench.add_argument("--quick", action="store_true", help="once and for a moment, to rehearse; no default page")
+    options.add_seed(bench)
+
+
+def _run_serve(arguments: argparse.Namespace) -> int:
+    from copydesk.bench.serving.bench import PAGE, QUICK, Bench, Sizes
+
+    bench = Bench(
+        data=arguments.data,
+        model=arguments.model,
+        engine=arguments.engine,
+        gguf=arguments.gguf,
+        llama_server=arguments.llama_server,
+        sizes=QUICK if arguments.quick else Sizes(),
+        seed=arguments.seed,
+    )
+    usual = PAGE if PAGE.is_file() and not arguments.quick else None
+    output.put(bench.run(arguments.out or usual))
+    return DONE
 
 
 def _run_gpu(arguments: argparse.Namespace) -> int:
