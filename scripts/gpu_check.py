@@ -186,8 +186,8 @@ def check_engine(table: Table, name: str, folder: Path, dtype: str, *, quick: bo
         worst = max(_difference(one, other) for one, other in zip(found, expected, strict=True))
         table.add(f"{name}, {dtype}: {what}", worst, allowed)
 
-    engine._cache.keys.fill_(float("nan"))
-    engine._cache.values.fill_(float("nan"))
+    engine._runner._cache.keys.fill_(float("nan"))
+    engine._runner._cache.values.fill_(float("nan"))
     alone = [_read(engine, [text])[0] for text in texts]
     compare("each text alone, poisoned cache", alone)
     compare("all texts in one call", _read(engine, texts))
@@ -315,7 +315,7 @@ def _greedy(engine: CudaEngine, text: list[int], count: int) -> list[int]:
 
 
 def _free(engine: CudaEngine) -> int:
-    return engine._cache.keys.shape[1] - 1
+    return engine._runner._cache.keys.shape[1] - 1
 
 
 def _transformers(folder: Path) -> Any:

@@ -50,6 +50,19 @@ class Histories(RuleBasedStateMachine):
                 self.tokens[sequence].append(self.written)
 
     @precondition(lambda self: self.tokens)
+    @rule(data=st.data(), counts=st.lists(st.integers(0, 3 * BLOCK_SIZE), min_size=1, max_size=3))
+    def extend_in_vain(self, data: st.DataObject, counts: list[int]) -> None:
+        """Room is made, but neither copies nor tokens are written."""
+        chosen = data.draw(st.permutations(list(self.tokens)))[: len(counts)]
+        try:
+            copies = self.table.extend(list(zip(chosen, counts, strict=False)))
+        except EngineError:
+            return
+        for sequence in chosen:
+            self.table.cut(sequence, len(self.tokens[sequence]))
+        self.table.share_again(chosen, copies)
+
+    @precondition(lambda self: self.tokens)
     @rule(data=st.data())
     def fork(self, data: st.DataObject) -> None:
         origin = data.draw(st.sampled_from(list(self.tokens)))

@@ -80,6 +80,16 @@ class BlockTable:
             held.blocks.extend(self._take() for _ in range(_blocks_for(held.length) - len(held.blocks)))
         return copies
 
+    def share_again(self, sequences: Iterable[int], copies: Iterable[tuple[int, int]]) -> None:
+        """Take back copies that `extend` asked for and that were not made; `sequences` are cut back already."""
+        shared_by_own = {own: shared for shared, own in copies}
+        for sequence in sequences if shared_by_own else ():
+            held = self._sequences[sequence]
+            if held.blocks and (shared := shared_by_own.get(held.blocks[-1])) is not None:
+                self._drop(held.blocks[-1])
+                self._users[shared] += 1
+                held.blocks[-1] = shared
+
     def cut(self, sequence: int, length: int) -> None:
         """Keep the first `length` tokens."""
         held = self._sequences[sequence]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -154,6 +156,76 @@ def test_where_memory_is_too_little_for_anything_that_is_said(
     )
 
 
+def test_a_fork_survives_a_forward_that_was_never_made(engine: CudaEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(part: Part) -> Outcome:
+        raise torch.OutOfMemoryError("too many")
+
+    origin = engine.open()
+    append(engine, origin, TEXTS[0])
+    fork = engine.fork(origin)
+    with monkeypatch.context() as patch:
+        patch.setattr(engine._runner, "read", never)
+        with pytest.raises(EngineError, match="no memory left"):
+            engine.run([Read(fork, (1,), (Wanted(0),))])
+    expected = all_rows(engine, [*TEXTS[0], *TEXTS[2]])[5:]
+    np.testing.assert_allclose(append(engine, fork, TEXTS[2]), expected, atol=1e-4)
+
+
+def test_what_is_read_again_in_smaller_parts_takes_its_blocks_as_they_were(
+    engine: CudaEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    score, limits = engine._runner._scored, [True]
+
+    def limited(*arguments: Any) -> Outcome:
+        if limits:  # when all is written, but for the scores
+            limits.pop()
+            raise torch.OutOfMemoryError("too many")
+        return score(*arguments)
+
+    long = engine.open()
+    append(engine, long, TEXTS[1])
+    short = engine.fork(long)
+    engine.cut(short, 36)
+    monkeypatch.setattr(engine._runner, "_scored", limited)
+    text = tuple(index % 320 for index in range(20))
+    results = engine.run([Read(long, (7,), (Wanted(0),)), Read(short, text, (Wanted(19),))])
+    again = engine.open()
+    engine.run([Read(again, tuple(TEXTS[1]))])
+    [[expected]] = engine.run([Read(again, (7,), (Wanted(0),))])
+    assert not limits
+    assert results[0][0].argmax == expected.argmax
+    assert results[0][0].logprob == pytest.approx(expected.logprob, abs=1e-4)
+
+
+def test_scores_are_kept_while_more_is_decoded(engine: CudaEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a recording gave lies where others, played later, may write."""
+    read, decode = engine._runner.read, engine._runner.decode
+    given: list[Outcome] = []
+
+    def noted(part: Part) -> Outcome:
+        given.append(read(part))
+        return given[-1]
+
+    def overwriting(part: Part, first: torch.Tensor, steps: int) -> tuple[torch.Tensor, torch.Tensor]:
+        given[-1].values.fill_(float("nan"))
+        return decode(part, first, steps)
+
+    expected = decoded(engine, TEXTS[1], 4)
+    monkeypatch.setattr(engine._runner, "read", noted)
+    monkeypatch.setattr(engine._runner, "decode", overwriting)
+    [[score]] = engine.run([Read(engine.open(), tuple(TEXTS[1]), (Wanted(39, ahead=3),))])
+    assert [score.argmax, *(token for token, _ in score.ahead)] == expected
+
+
+def test_closing_gives_the_memory_back(tmp_path: Path) -> None:
+    engine = cuda.load(write_folder(tmp_path / "random", Shape()), device="cpu", dtype="float32")
+    engine.run([Read(engine.open(), (1,), (Wanted(0, ahead=3),))])
+    held = [weakref.ref(one) for one in (engine._runner._cache.keys, engine._runner._network.embedding)]
+    engine.close()
+    engine.close()
+    assert [one() for one in held] == [None, None]
+
+
 def test_a_full_cache_changes_nothing(tmp_path: Path) -> None:
     engine = cuda.load(write_folder(tmp_path / "random", Shape()), device="cpu", dtype="float32", cache_bytes=1)
     sequence = engine.open()
@@ -174,8 +246,8 @@ def test_damaged_weights_are_named(tmp_path: Path) -> None:
 
 def test_poisoned_blocks_are_never_read(engine: CudaEngine) -> None:
     expected = all_rows(engine, TEXTS[3])
-    engine._cache.keys.fill_(float("nan"))
-    engine._cache.values.fill_(float("nan"))
+    engine._runner._cache.keys.fill_(float("nan"))
+    engine._runner._cache.values.fill_(float("nan"))
     np.testing.assert_array_equal(all_rows(engine, TEXTS[3]), expected)
 
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from copydesk.engines import cuda
 from copydesk.engines.cuda.layout import Part, Size
-from copydesk.engines.cuda.runner import LISTED, NARROW, SEQUENCES, TOKENS, Runner
+from copydesk.engines.cuda.runner import LISTED, NARROW, SEQUENCES, TOKENS, Runner, _Input
 from engines.random_folders import Shape, write_folder
 
 
@@ -68,3 +70,25 @@ def test_few_sizes_cover_all(runner: Runner) -> None:
     sizes: set[Size | None] = {runner._recorded_size(part([count])) for count in range(1, 4097)}
     assert len(sizes) == len(TOKENS)
     assert None not in sizes
+
+
+def test_an_input_is_not_filled_again_while_it_is_copied() -> None:
+    """The device copies from the host's memory whenever it comes to that."""
+    events: list[str] = []
+
+    class Event:
+        def synchronize(self) -> None:
+            events.append(f"waits with {first()}")
+
+        def record(self) -> None:
+            events.append(f"copies {first()}")
+
+    def first() -> int:
+        return int(own._views["tokens"][0])
+
+    own = _Input(part([2]).size(16), torch.device("cpu"))
+    own._copied = Event()  # type: ignore[assignment]
+    for token in (7, 8):
+        own.put(replace(part([2]), tokens=np.array([token, token], np.int32)))
+    assert events == ["waits with 0", "copies 7", "waits with 7", "copies 8"]
+    assert own.batch["tokens"].tolist() == [8, 8]

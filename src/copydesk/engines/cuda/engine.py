@@ -66,7 +66,6 @@ class CudaEngine:
         self.further = further
         """What loads the same engine on each further GPU, in a process of its own."""
         self._runner = runner
-        self._cache = cache
         self._table = cache.table
         self._tokens_at_once = tokens_at_once
         self._last: dict[int, _Last] = {}
@@ -129,6 +128,7 @@ class CudaEngine:
             for sequence, start in zip(sequences, starts.tolist(), strict=True):
                 self._table.cut(sequence, start)
                 self._last.pop(sequence, None)
+            self._table.share_again(sequences, copies)
             raise
 
     def _scores(
@@ -200,7 +200,7 @@ class CudaEngine:
                     [self._table.blocks(sequence) for sequence in sequences[own]],
                     rows[listed] - inside.start,
                     reads.listed[listed],
-                    copies if begin == 0 else (),
+                    copies if begin == 0 else [],
                 )
             )
         return parts
@@ -223,6 +223,7 @@ class CudaEngine:
                 blocks = [self._table.blocks(sequence) for sequence in sequences]
                 order = np.arange(len(sequences), dtype=np.int32)
                 last = torch.from_numpy(np.cumsum(reads.wanted_counts) - 1).to(outcomes[0].values.device)
+                outcomes[0] = outcomes[0].kept()
                 first = outcomes[0].argmax[last]
                 return self._runner.decode(Part(ones, lengths, ones, order, blocks), first, steps)
         return torch.empty(0, len(sequences), dtype=torch.int32), torch.empty(0, len(sequences))

@@ -74,8 +74,9 @@ class Part:
     listed_rows: Ints = field(default_factory=lambda: NONE)
     """Indices into `wanted` of the single tokens whose log-probabilities are asked for."""
     listed_tokens: Ints = field(default_factory=lambda: NONE)
-    copies: Sequence[tuple[int, int]] = ()
-    """Blocks to copy before anything is written, `(from, to)`; at most one a sequence."""
+    copies: list[tuple[int, int]] = field(default_factory=list)
+    """Blocks to copy before anything is written, `(from, to)`; at most one a sequence. Emptied once that is queued: a
+    copy made twice would take what was written since."""
 
     def size(self, tile: int) -> Size:
         """The least room for this, with tiles of at most `tile` tokens."""

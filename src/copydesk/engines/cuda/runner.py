@@ -7,7 +7,8 @@ stand where is settled by whoever hands it a `Part`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any, TypeVar
 
@@ -59,6 +60,10 @@ class Outcome:
         """Int32 `[wanted]`."""
         return self.values[: len(self.hidden)].view(torch.int32)
 
+    def kept(self) -> Outcome:
+        """The same, safe from recordings that are played before it is fetched: they share their memory."""
+        return replace(self, values=self.values.clone())
+
     def fetch(self) -> tuple[Floats, Floats]:
         """`[3, wanted]` and `[listed]` on the host: here it waits for the device."""
         values: Floats = self.values.cpu().numpy()
@@ -66,13 +71,32 @@ class Outcome:
         return values[:end].reshape(3, self.room)[:, : len(self.hidden)], values[end : end + self.listed]
 
 
+class _Input:
+    """A layout that is filled again and again: on the host, and where it is copied to on the device."""
+
+    def __init__(self, size: Size, device: torch.device) -> None:
+        on_gpu = device.type == "cuda"
+        self.size = size
+        self.flat = torch.zeros(size.flat, dtype=torch.int32, device=device)
+        self.batch = sections(self.flat, size)
+        """The parts of `flat`."""
+        self._host = torch.zeros(size.flat, dtype=torch.int32, pin_memory=on_gpu)
+        self._views = sections(self._host.numpy(), size)
+        self._copied = torch.cuda.Event() if on_gpu else None  # type: ignore[no-untyped-call]
+
+    def put(self, part: Part) -> None:
+        """Fill it; the copy to the device is queued."""
+        if self._copied is not None:
+            self._copied.synchronize()  # the copy before this one may not have been made yet
+        part.fill(self._views, self.size)
+        self.flat.copy_(self._host, non_blocking=True)
+        if self._copied is not None:
+            self._copied.record()
+
+
 @dataclass(frozen=True, slots=True)
 class _Recording:
-    size: Size
-    host: Tensor
-    views: dict[str, Ints]
-    """The parts of `host`."""
-    flat: Tensor
+    input: _Input
     graph: torch.cuda.CUDAGraph
     hidden: Tensor
     values: Tensor | None
@@ -80,9 +104,7 @@ class _Recording:
 
 @dataclass(frozen=True, slots=True)
 class _Chain:
-    size: Size
-    host: Tensor
-    flat: Tensor
+    input: _Input
     step: Tensor
     tokens: Tensor
     chances: Tensor
@@ -116,13 +138,13 @@ class Runner:
         recording = self._recordings.get(size)
         if recording is None:
             recording = self._recordings[size] = self._make_recording(size)
-        part.fill(recording.views, size)
-        recording.flat.copy_(recording.host, non_blocking=True)
+        recording.input.put(part)
         recording.graph.replay()
+        part.copies.clear()
         count = len(part.wanted)
         hidden = recording.hidden[:count].clone()  # the next replay writes over it
         if recording.values is None:
-            return self._scored(hidden, sections(recording.flat, size), len(part.listed_rows))
+            return self._scored(hidden, recording.input.batch, len(part.listed_rows))
         return Outcome(hidden, recording.values, size.wanted, len(part.listed_rows))
 
     def decode(self, part: Part, first: Tensor, steps: int) -> tuple[Tensor, Tensor]:
@@ -133,9 +155,8 @@ class Runner:
         """
         chain = self._chain(part)
         count = len(part.tokens)
-        part.fill(sections(chain.host.numpy(), chain.size), chain.size)
-        chain.flat.copy_(chain.host, non_blocking=True)
-        chain.flat[:count].copy_(first)  # the tokens come first in a layout
+        chain.input.put(part)
+        chain.input.batch["tokens"][:count].copy_(first)
         chain.step.zero_()
         for _ in range(steps):
             chain.play()
@@ -155,9 +176,14 @@ class Runner:
                     self._recordings[size] = self._make_recording(size)
 
     def close(self) -> None:
-        """Forget all recordings."""
+        """Give the memory of recordings, cache and weights back; nothing can be read any more."""
         self._recordings.clear()
         self._chains.clear()
+        self._pool = None
+        with suppress(AttributeError):  # closed before
+            del self._network, self._cache
+        if self._device.type == "cuda":
+            torch.cuda.empty_cache()
 
     def _recorded_size(self, part: Part) -> Size | None:
         """The size of the recording that has room for a part; None if none has."""
@@ -178,9 +204,11 @@ class Runner:
 
     def _read_now(self, part: Part) -> Outcome:
         size = part.size(_SMALL_TILE if len(part.tokens) < _LARGE_FROM else _LARGE_TILE)
-        host = self._host(size)
+        host = torch.empty(size.flat, dtype=torch.int32, pin_memory=self._device.type == "cuda")
         part.fill(sections(host.numpy(), size), size)
         batch = sections(host.to(self._device, non_blocking=True), size)
+        self._copy_blocks(batch)
+        part.copies.clear()
         return self._scored(self._forward(batch, size), batch, len(part.listed_rows))
 
     def _scored(self, hidden: Tensor, batch: Mapping[str, Tensor], listed: int) -> Outcome:
@@ -194,25 +222,25 @@ class Runner:
         chosen = self._operations.listed(hidden, self._network.projection, found[2], rows, tokens)
         return torch.cat([found.view(-1), chosen])
 
-    def _forward(self, batch: Mapping[str, Tensor], size: Size) -> Tensor:
+    def _copy_blocks(self, batch: Mapping[str, Tensor]) -> None:
         self._operations.copy_blocks(self._cache.keys, self._cache.values, batch["origins"], batch["targets"])
+
+    def _forward(self, batch: Mapping[str, Tensor], size: Size) -> Tensor:
         if size.tokens == 1 and self._record:
             return forward_one(self._network, self._cache, batch)
         return forward(self._network, self._cache, batch, size.tile, self._operations)
 
     def _make_recording(self, size: Size) -> _Recording:
-        host = self._host(size).zero_()
-        flat = torch.zeros(size.flat, dtype=torch.int32, device=self._device)
-
-        batch = sections(flat, size)
+        read = _Input(size, self._device)
 
         def compute() -> tuple[Tensor, Tensor | None]:
-            hidden = self._forward(batch, size)
+            self._copy_blocks(read.batch)
+            hidden = self._forward(read.batch, size)
             inside = size.tokens <= SCORED_WITHIN
-            return hidden, self._values(hidden, batch, size.listed) if inside else None
+            return hidden, self._values(hidden, read.batch, size.listed) if inside else None
 
         graph, (hidden, values) = self._captured(compute)
-        return _Recording(size, host, sections(host.numpy(), size), flat, graph, hidden, values)
+        return _Recording(read, graph, hidden, values)
 
     def _chain(self, part: Part) -> _Chain:
         count = 1 << (len(part.tokens) - 1).bit_length()
@@ -222,13 +250,12 @@ class Runner:
         return self._chains[count, width]
 
     def _make_chain(self, size: Size) -> _Chain:
-        host = self._host(size).zero_()
-        flat = torch.zeros(size.flat, dtype=torch.int32, device=self._device)
+        read = _Input(size, self._device)
         step = torch.zeros(1, dtype=torch.int32, device=self._device)
         tokens = torch.zeros(LONGEST_CHAIN + 1, size.tokens, dtype=torch.int32, device=self._device)
         chances = torch.zeros(LONGEST_CHAIN + 1, size.tokens, dtype=torch.float32, device=self._device)
-        batch = sections(flat, size)
-        batch["tile_positions"] = batch["positions"]  # one tile a token: both move on together
+        # One tile a token: both move on together.
+        batch = read.batch | {"tile_positions": read.batch["positions"]}
 
         def compute() -> None:
             hidden = self._forward(batch, size)
@@ -238,9 +265,9 @@ class Runner:
             )
 
         if not self._record:
-            return _Chain(size, host, flat, step, tokens, chances, None, compute)
+            return _Chain(read, step, tokens, chances, None, compute)
         graph, _ = self._captured(compute)
-        return _Chain(size, host, flat, step, tokens, chances, graph, graph.replay)
+        return _Chain(read, step, tokens, chances, graph, graph.replay)
 
     def _captured(self, compute: Callable[[], Captured]) -> tuple[torch.cuda.CUDAGraph, Captured]:
         """A recording of `compute`, which runs once before: kernels compile when they are first launched."""
@@ -254,9 +281,6 @@ class Runner:
             outcome = compute()
         self._pool = self._pool or graph.pool()
         return graph, outcome
-
-    def _host(self, size: Size) -> Tensor:
-        return torch.empty(size.flat, dtype=torch.int32, pin_memory=self._device.type == "cuda")
 
 
 def _size(tokens: int, sequences: int, width: int, wanted: int) -> Size:
