@@ -367,6 +367,31 @@ def test_a_closed_desk_refuses(make_desk: MakeDesk, tokenizer: Tokenizer) -> Non
         desk.submit(Request(AGNEWS, "a")).result(30)
 
 
+def test_two_who_close_it_both_wait_until_nothing_runs_in_the_engine(tokenizer: Tokenizer) -> None:
+    within, going, closed_within = threading.Event(), threading.Event(), []
+    logits = hashed(tokenizer.vocab_size)
+
+    def slow(tokens: Sequence[int]) -> np.ndarray:
+        within.set()
+        assert going.wait(10)
+        return logits(tokens)
+
+    engine = FakeEngine(tokenizer.vocab_size, slow)
+    engine.close = lambda: closed_within.append(not going.is_set())  # type: ignore[method-assign]
+    desk = Desk(engine, tokenizer, lambda task: render_prompt(task, tokenizer))
+    future = desk.submit(Request(AGNEWS, "a"))
+    assert within.wait(10)
+    closers = [threading.Thread(target=desk.close) for _ in range(2)]
+    for closer in closers:
+        closer.start()
+    closers[1].join(0.1)
+    going.set()
+    for closer in closers:
+        closer.join()
+    assert closed_within == [False]
+    assert future.done()
+
+
 def test_a_schema_is_compiled_once_for_texts_of_about_one_length(
     make_desk: MakeDesk, tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -381,11 +406,16 @@ def test_a_schema_is_compiled_once_for_texts_of_about_one_length(
     assert len(compiled) == 2
 
 
+class Panic(BaseException):
+    """As extensions written in Rust raise them."""
+
+
+@pytest.mark.parametrize("error", [RuntimeError("out of order"), Panic("out of order")])
 def test_a_desk_that_breaks_down_leaves_nobody_waiting(
-    tokenizer: Tokenizer, make_desk: MakeDesk, monkeypatch: pytest.MonkeyPatch
+    error: BaseException, tokenizer: Tokenizer, make_desk: MakeDesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(self: Scheduler) -> None:
-        raise RuntimeError("out of order")
+        raise error
 
     monkeypatch.setattr(Scheduler, "step", broken)
     desk, _ = make_desk(hashed(tokenizer.vocab_size))

@@ -40,7 +40,9 @@ class LazyCrew:
         self._make = make
         self._rows = rows
         self._crew: Crew | None = None
-        self._ready = threading.Event()
+        self._ready = False
+        self._settled = threading.Event()
+        """Set when it is ready, or will not be."""
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self._closed = False
@@ -49,7 +51,7 @@ class LazyCrew:
     @property
     def ready(self) -> bool:
         """Whether there is a crew to hand rows to."""
-        return self._ready.is_set() and self._crew is not None and not self._crew.broken
+        return self._ready and self._crew is not None and not self._crew.broken
 
     def start(self) -> None:
         """Start the crew if it is not started yet. Returns at once."""
@@ -59,9 +61,9 @@ class LazyCrew:
                 self._thread.start()
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Start it and wait until it is ready; returns whether it is."""
+        """Start it and wait until it is ready, or will not be; returns whether it is."""
         self.start()
-        self._ready.wait(seconds)
+        self._settled.wait(seconds)
         return self.ready
 
     def answers(
@@ -96,6 +98,7 @@ class LazyCrew:
         """End the crew, if there is one. Calling it again does nothing."""
         with self._lock:
             self._closed = True
+            self._settled.set()
             crew = self._crew
         if crew is not None:
             crew.close()
@@ -115,7 +118,9 @@ class LazyCrew:
             if not self._closed:
                 _log.warning("Rows are answered without worker processes: %s", error)
         else:
-            self._ready.set()
+            self._ready = True
+        finally:
+            self._settled.set()
 
 
 def _sendable(task: Task, options: RequestOptions) -> Call | None:

@@ -140,8 +140,8 @@ class Desk:
             return  # the thread is another process's
         with self._preparing:
             self._closed = True
-        self._stop()
-        with self._closing_engine:
+        with self._closing_engine:  # whoever else closes it waits, too, until the thread is out of the engine
+            self._stop()
             if self._engine_open:
                 self._engine_open = False
                 self._engine.close()
@@ -160,7 +160,7 @@ class Desk:
         scheduler = Scheduler(self._engine, took=self._meter())
         try:
             self._serve(scheduler)
-        except Exception as error:  # whatever it is, nobody may wait for ever
+        except BaseException as error:  # a library's panic is no Exception, and nobody may wait for ever
             with self._preparing:
                 self._closed = True
             reason = EngineError(f"The desk broke down: {error!r}; load the model again.", code="engine_failed")
