@@ -16,7 +16,8 @@ import triton.language as tl
 from torch import Tensor
 
 from copydesk.engines.blocks import BLOCK_SIZE
-from copydesk.engines.cuda.kernels import LOG2_E, precision_of
+from copydesk.engines.cuda.head import precision_of
+from copydesk.engines.cuda.kernels import LOG2_E
 from copydesk.engines.cuda.shapes import Heads
 
 _KEYS_AT_ONCE = 128
