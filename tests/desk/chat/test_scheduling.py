@@ -99,5 +99,6 @@ def test_earlier_conversations_are_given_up_before_anything_else(plain: Tokenize
     assert bench.engine.open_sequences <= kept
     bench.engine.failing = EngineError("no room", code="cache_full")
     bench.scheduler._earlier.clear()
+    bench.scheduler._prefixes.clear()
     (error, _) = bench.one(asked("one"))
     assert isinstance(error, EngineError)
