@@ -59,7 +59,6 @@ NOT_MIRRORED = {
     "__main__.py": "test_cli.py",
     "commands/answering.py": "test_cli.py",
     "commands/arguments.py": "test_cli.py",
-    "commands/bench.py": "test_cli.py",
     "commands/classify.py": "test_cli.py",
     "commands/doctor.py": "test_doctor.py",
     "commands/evaluate.py": "test_cli.py",

