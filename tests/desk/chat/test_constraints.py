@@ -72,6 +72,8 @@ def test_a_constraint_is_compiled_once(constraints: Constraints) -> None:
     [
         Constraint(regex="(a"),
         Constraint(regex="(?=a)b"),
+        Constraint(regex="((((a{100}){100}){100}){100})"),
+        Constraint(regex="(?x)a"),
         Constraint(schema=Schema({"type": "string", "not": {"pattern": "a"}})),
         Constraint(schema=Schema({"type": "object", "properties": {"a": {"type": "string", "grounded": True}}})),
         Constraint(schema=Schema({"enum": [object()]})),

@@ -101,7 +101,7 @@ def test_items_must_satisfy_what_each_side_says_of_their_place() -> None:
 
 def test_a_pattern_that_cannot_be_compared_with_names_is_refused() -> None:
     with pytest.raises(SchemaError, match="patternProperties"):
-        said({"patternProperties": {"\\p{L}": {}}}).property("a")
+        said({"patternProperties": {"(?=a)": {}}}).property("a")
 
 
 def test_a_forbidden_property_is_satisfied_by_nothing() -> None:

@@ -15,6 +15,7 @@ from copydesk.desk.canonical import Canonical
 from copydesk.desk.grammar import Grammar
 from copydesk.desk.schema import scalars
 from copydesk.desk.schema.bounds import Bounds
+from copydesk.desk.schema.prepare import prepare
 from copydesk.errors import SchemaError
 from copydesk.models.tokenizer import Tokenizer
 from law_cases import cases
@@ -133,3 +134,23 @@ def test_a_pattern_of_keys_is_bounded(accepts: Accepts, pattern: str, key: str, 
     assert accepts(schema, json.dumps({key: None})) is matches
     assert scalars.key_pattern(pattern, 5).startswith("^")
     assert not accepts(schema, json.dumps({"x-" + "y" * 200: None}))
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "string", "pattern": "(((a{100}){100}){100}){100}"},
+        {"type": "object", "patternProperties": {"(((a{100}){100}){100}){100}": True}},
+        {"type": "object", "propertyNames": {"pattern": "(((a{100}){100}){100}){100}"}},
+        {"anyOf": [{"type": "null"}, {"type": "string", "pattern": "b|a{5000}"}]},
+    ],
+)
+def test_patterns_that_ask_for_more_than_any_answer_holds_are_refused(schema: Any) -> None:
+    with pytest.raises(SchemaError, match="characters"):
+        prepare(schema, Bounds(20, 10))
+
+
+def test_no_pattern_makes_the_comparison_with_listed_values_and_names_long() -> None:
+    endless, never = "^(a+)+$", "a" * 60 + "!"
+    assert prepare({"enum": [never, "aa"], "type": "string", "pattern": endless}, Bounds(20, 10)) == {"enum": ["aa"]}
+    prepare({"type": "object", "properties": {never: True}, "patternProperties": {endless: True}}, Bounds(20, 10))

@@ -18,6 +18,7 @@ from copydesk.desk.chat.pattern_closing import PatternClosing
 from copydesk.desk.closing import Closing
 from copydesk.desk.grammar import Grammar
 from copydesk.desk.schema.bounds import Bounds
+from copydesk.desk.schema.expressions import LONGEST_RUN, longest_run
 from copydesk.errors import SchemaError
 from copydesk.types import Constraint, Schema
 
@@ -84,6 +85,7 @@ class Constraints:
             grammar = Grammar.of_any_object(tokenizer, self._canonical)
             return Compiled(grammar, len(self._closing.shortest(grammar.start())), self._closing)
         if constraint.regex is not None:
+            _check_run(constraint.regex)
             pattern = _with_plain_digits(constraint.regex)
         else:
             pattern = "|".join(map(_literally, constraint.choice))
@@ -112,6 +114,16 @@ def _is_grounded(node: Any) -> bool:
         asked = node.get("grounded")
         return (isinstance(asked, bool | str) and bool(asked)) or any(map(_is_grounded, node.values()))
     return isinstance(node, list) and any(map(_is_grounded, node))
+
+
+def _check_run(pattern: str) -> None:
+    """Errors: `SchemaError` for an expression that asks for more at once than any reply holds."""
+    try:
+        run = longest_run(pattern)
+    except ValueError as error:
+        raise SchemaError(f"The regular expression cannot be held to: {error}.") from None
+    if run > LONGEST_RUN:
+        raise SchemaError(f"The regular expression asks for {run:,} characters; {LONGEST_RUN:,} are most.")
 
 
 def _with_plain_digits(pattern: str) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
@@ -16,6 +15,7 @@ from itertools import chain
 from typing import Any
 
 from copydesk.desk.schema.document import FORBIDDEN, Node
+from copydesk.desk.schema.expressions import found
 from copydesk.desk.schema.keywords import LARGEST_COUNT, TYPES, types, unsupported
 
 Nodes = tuple[Node, ...]
@@ -68,8 +68,8 @@ class Conjunction:
 
     def _matches(self, shape: str, name: str) -> bool:
         try:
-            return re.search(shape, name) is not None
-        except re.error:
+            return found(shape, name)
+        except ValueError:
             raise unsupported(
                 "patternProperties", self.path, f"{shape!r} is no regular expression that can be read here"
             ) from None

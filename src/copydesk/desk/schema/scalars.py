@@ -14,6 +14,7 @@ from typing import Any
 
 from llguidance import LLMatcher
 
+from copydesk.desk.schema import expressions
 from copydesk.desk.schema.conjunction import Conjunction, both_types, type_of
 from copydesk.desk.schema.formats import FORMATS, FREE, INTEGER_RANGES
 from copydesk.desk.schema.keywords import unsupported
@@ -42,10 +43,26 @@ def refuse_unreadable(case: Conjunction) -> None:
             if not _readable(pattern):
                 remedy = f"{pattern!r} holds what cannot be held to, such as a lookaround"
                 raise unsupported("pattern", case.path, remedy)
+            _refuse_long(pattern, "pattern", case.path)
+    if "object" in case.types:
+        for shape in case.shapes:
+            _refuse_long(shape, "patternProperties", case.path)
     if case.types & {"integer", "number"}:
         _factor(case)
     if "array" in case.types and case.unique and case.limits.get("maxItems", 2) > 1:
         raise unsupported("uniqueItems", case.path, "leave it out and drop repeated items afterwards")
+
+
+def _refuse_long(pattern: str, keyword: str, path: str) -> None:
+    """Refuse a pattern that asks for more at once than any answer holds."""
+    try:
+        run = expressions.longest_run(pattern)
+    except ValueError as error:
+        raise unsupported(keyword, path, f"{pattern!r} cannot be held to: {error}") from None
+    if run > expressions.LONGEST_RUN:
+        raise unsupported(
+            keyword, path, f"{pattern!r} asks for {run:,} characters; {expressions.LONGEST_RUN:,} are most"
+        )
 
 
 def integer(case: Conjunction) -> Json | None:
@@ -202,8 +219,8 @@ def _allowed(value: Any, case: Conjunction) -> bool:
 
 def _found(pattern: str, value: str, case: Conjunction) -> bool:
     try:
-        return re.search(pattern, value) is not None
-    except re.error:
+        return expressions.found(pattern, value)
+    except ValueError:
         raise unsupported("pattern", case.path, "leave it out where the values are listed") from None
 
 
