@@ -1,12 +1,12 @@
 """The Triton kernels, general ones, the head's and those for one token, beside their plain twins.
 
-They run in Triton's interpreter here, on tensors of the CPU; what they do on a GPU, `scripts/gpu_check.py` says.
+They run in Triton's interpreter here (see `conftest.py`), on tensors of the CPU; what they do on a GPU,
+`scripts/gpu_check.py` says.
 """
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
+import os
 from pathlib import Path
 from types import ModuleType
 
@@ -23,22 +23,16 @@ from copydesk.engines.protocol import Read, Scores, Wanted
 from engines.random_folders import Shape, write_folder
 
 TEXT = tuple((29 * index + 11) % 320 for index in range(37))
-NAMES = tuple(f"copydesk.engines.cuda.{name}" for name in ("head", "kernels", "single"))
+
+pytestmark = pytest.mark.skipif(os.environ.get("TRITON_INTERPRET") != "1", reason="scripts/gpu_check.py checks the GPU")
 
 
-@pytest.fixture(scope="module")
-def kernels() -> Iterator[ModuleType]:
-    """The kernels as the interpreter runs them, which is settled when they are imported."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TRITON_INTERPRET", "1")
-        for name in NAMES:
-            patch.delitem(sys.modules, name, raising=False)
-        from copydesk.engines.cuda import kernels, single
+@pytest.fixture
+def kernels(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    from copydesk.engines.cuda import kernels, single
 
-        patch.setattr(single, "has_early_launch", lambda: False)
-        yield kernels
-        for name in NAMES:
-            del sys.modules[name]
+    monkeypatch.setattr(single, "has_early_launch", lambda: False)
+    return kernels
 
 
 @pytest.fixture(params=["Qwen3", "Llama"])
