@@ -52,7 +52,7 @@ def plan(budget: float) -> room.Plan:
 def test_all_real_rows_are_judged_unseen_and_new_rows_written(teachers: room.Teachers, tmp_path: Path) -> None:
     train = rows(240, 0)
     parts = Split(train, rows(40, 1000), rows(40, 2000), tuple(range(240)))
-    report = room.teach(parts, teachers, plan(60), tmp_path, room.Clock())
+    report = room.teach(parts, teachers, plan(600), tmp_path, room.Clock())
     assert json.loads((tmp_path / "report.json").read_text())["dev_f1"] == report["dev_f1"] > 0.9
     taught = read_taught(tmp_path)
     assert [row.part for row in taught[:280]] == ["train"] * 240 + ["dev"] * 40
