@@ -94,9 +94,17 @@ class TestExtract:
         assert shown.index("first &lt;one&gt;") < shown.index("invalid_row") < shown.index("second")
 
     def test_a_page_that_cannot_be_written_is_said_before_anything_is_answered(self, run: Run, tmp_path: Path) -> None:
-        code, lines, err = run("extract", "--html", str(tmp_path / "nowhere" / "page.html"), TEXT)
-        assert (code, lines) == (1, [])
-        assert "nowhere" in only_line(err)
+        for place in (tmp_path / "nowhere" / "page.html", tmp_path):
+            code, lines, err = run("extract", "--html", str(place), TEXT)
+            assert (code, lines) == (2, [])
+            assert str(place) in only_line(err)
+
+    def test_a_page_does_not_take_the_place_of_the_texts(self, run: Run, tmp_path: Path) -> None:
+        rows = tmp_path / "rows.txt"
+        rows.write_text(TEXT)
+        code, lines, err = run("extract", "--html", str(rows), "-f", str(rows))
+        assert (code, lines, rows.read_text()) == (2, [], TEXT)
+        assert "what is read" in only_line(err)
 
     def test_takes_a_schema_file_and_a_class(self, run: Run, choice: str, tmp_path: Path) -> None:
         assert run("extract", "--schema", choice, TEXT)[1][0]["kind"] in {"a", "b"}
@@ -377,6 +385,13 @@ class TestEval:
         )
         assert (code, lines) == (2, [])
         assert "No such file" in only_line(err)
+
+    def test_errors_do_not_take_the_place_of_the_gold(self, run: Run, tmp_path: Path) -> None:
+        gold = tmp_path / "gold.jsonl"
+        gold.write_text('{"text": "a", "label": 0}\n')
+        code, lines, err = run("eval", str(gold), "--task", "agnews", "--errors", str(gold))
+        assert (code, lines, gold.read_text()) == (2, [], '{"text": "a", "label": 0}\n')
+        assert "what is read" in only_line(err)
 
     @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a device of Linux")
     def test_figures_are_printed_though_the_errors_do_not_fit_the_disk(self, run: Run, tmp_path: Path) -> None:

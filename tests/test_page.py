@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import stat
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -142,3 +144,20 @@ def test_a_page_that_breaks_off_leaves_what_was_there(tmp_path: Path) -> None:
 def test_a_page_that_cannot_be_written_says_so(tmp_path: Path) -> None:
     with pytest.raises(CopydeskError, match="no folder"):
         Page(tmp_path / "no folder" / "out.html")
+
+
+def test_a_page_goes_through_a_pipe_and_a_link_and_leaves_them_there(tmp_path: Path) -> None:
+    pipe, link, place = tmp_path / "pipe", tmp_path / "link.html", tmp_path / "place.html"
+    os.mkfifo(pipe)
+    place.write_text("before")
+    link.symlink_to(place)
+    with ThreadPoolExecutor() as reading:
+        read = reading.submit(pipe.read_text, encoding="utf-8")
+        with Page(pipe) as page:
+            page.add(TEXT, NAMED)
+        through = read.result(timeout=20)
+    with Page(link) as page:
+        page.add(TEXT, NAMED)
+    assert link.is_symlink()
+    assert through == place.read_text(encoding="utf-8")
+    assert stat.S_ISFIFO(pipe.stat().st_mode)

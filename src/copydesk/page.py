@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from copydesk.desk.leaves import leaves
-from copydesk.errors import CopydeskError
+from copydesk.errors import CopydeskError, UsageError
 from copydesk.types import Answer, Failure, Field
 
 _HEAD = """<!doctype html>
@@ -52,14 +52,22 @@ class Page:
     """Writes a page row by row; the file is there, whole, once the context ends without an error."""
 
     def __init__(self, path: Path) -> None:
-        """Errors, here and later: `CopydeskError` when the page cannot be written."""
+        """A device or a pipe is written as it is; a link stays one.
+
+        Errors: `UsageError` for what cannot be written at all, here and later `CopydeskError` when writing fails.
+        """
         self._path = path
+        self._beside: Path | None = None
         try:
-            handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-            self._file = os.fdopen(handle, "w", encoding="utf-8", newline="\n")
+            if path.exists() and not path.is_file():
+                self._file = path.open("w", encoding="utf-8", newline="\n")
+            else:
+                self._place = path.resolve()
+                handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=self._place.parent)
+                self._beside = Path(name)
+                self._file = os.fdopen(handle, "w", encoding="utf-8", newline="\n")
         except OSError as error:
-            raise self._unwritable(error) from error
-        self._beside = Path(name)
+            raise UsageError(f"{path}: {error.strerror or error}.") from error
         self._write(_HEAD)
 
     def add(self, text: str, answer: Answer[Any] | Failure) -> None:
@@ -76,15 +84,16 @@ class Page:
             if kind is None:
                 self._write(_FOOT)
             self._file.close()
-            if kind is None:
+            if kind is None and self._beside:
                 mask = os.umask(0)
                 os.umask(mask)
                 self._beside.chmod(0o666 & ~mask)  # it was made for its owner alone
-                self._beside.replace(self._path)
+                self._beside.replace(self._place)
         except OSError as failed:
             raise self._unwritable(failed) from failed
         finally:
-            self._beside.unlink(missing_ok=True)
+            if self._beside:
+                self._beside.unlink(missing_ok=True)
 
     def _write(self, part: str) -> None:
         try:

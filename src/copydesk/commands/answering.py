@@ -36,6 +36,8 @@ def print_answers(
         "max_tokens": arguments.max_tokens,
         "truncate": arguments.truncate,
     }
+    if arguments.html:
+        given.check_apart(arguments.html, arguments.file)
     failures = 0
     with _page(arguments.html) as page, given.load_model(arguments) as model, output.Progress() as progress:
         read: deque[str | Failure] = deque()

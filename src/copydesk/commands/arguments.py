@@ -89,6 +89,16 @@ def engine_options(arguments: argparse.Namespace) -> EngineOptions:
     }
 
 
+def check_apart(path: Path, source: str | None) -> None:
+    """Errors: `UsageError` for an output that is the file which is read."""
+    try:
+        same = source is not None and path.samefile(source)
+    except OSError:  # one of them is not there
+        return
+    if same:
+        raise UsageError(f"{path} is what is read; give another file to write to.")
+
+
 def check_writable(path: Path) -> None:
     """Errors: `UsageError` for a file that cannot be written."""
     try:

@@ -42,6 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
     task = given.classification_task(arguments) if by_labels else given.extraction_task(arguments)
     gold = read_gold(arguments.gold, task)
     if arguments.errors:
+        given.check_apart(arguments.errors, arguments.gold)
         given.check_writable(arguments.errors)  # now rather than after all the rows
     with given.load_model(arguments) as model:
         report = evaluate(
