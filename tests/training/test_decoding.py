@@ -38,6 +38,14 @@ def test_greedy_answers_are_those_of_one_prompt_at_a_time() -> None:
         assert answer == (theirs[: theirs.index(END)] if END in theirs else theirs)
 
 
+def test_answers_that_run_away_end_with_the_context() -> None:
+    network, _ = networks()
+    decoder = Decoder(network, Rotary(SHAPE, "cpu"), batch=4)
+    answers = decoder.greedy(prompts(), end=-1, at_most=100)
+    assert [len(answer) for answer in answers] == [SHAPE.max_position_embeddings - len(prompt) for prompt in prompts()]
+    assert [answer[:20] for answer in answers] == decoder.greedy(prompts(), end=-1, at_most=20)
+
+
 def test_scores_of_listed_tokens_are_log_probabilities_of_the_next() -> None:
     network, model = networks()
     scores = Decoder(network, Rotary(SHAPE, "cpu"), batch=3).next_scores(prompts(), [5, 50, 9])

@@ -100,7 +100,7 @@ def test_the_loss_falls_and_the_log_tells(trained: Path) -> None:
     facts = json.loads((trained / "training.json").read_text(encoding="utf-8"))
     assert facts["tokens"] == facts["steps"] * 1024
     assert facts["seed"] == 3
-    assert facts["seconds"] < 20
+    assert facts["seconds"] < 60
     assert set(facts["figures"]) == {"people", "news"}
     assert facts["figures"]["people"]["n"] == 10
     assert facts["bytes"] == sum(path.stat().st_size for path in (trained / "nano").iterdir())

@@ -44,7 +44,8 @@ class Decoder:
 
     @torch.no_grad()
     def greedy(self, prompts: Sequence[Sequence[int]], *, end: int, at_most: int) -> list[list[int]]:
-        """The answer's tokens for each prompt, in order, without the `end` token; at most `at_most` of them."""
+        """The answer's tokens for each prompt, in order, without the `end` token; at most `at_most` of them, and no more
+        than the context holds beside the prompt."""
         answers: list[list[int]] = [[] for _ in prompts]
         for chosen in self._batches(prompts):
             run = _Run(self, [prompts[index] for index in chosen], at_most)
@@ -59,6 +60,7 @@ class Decoder:
                 finished |= token == end
                 said.append(token)
             for index, row in zip(chosen, torch.stack(said, dim=1).tolist(), strict=True):
+                row = row[: max(0, self.network.shape.max_position_embeddings - len(prompts[index]))]
                 answers[index] = row[: row.index(end)] if end in row else row
         return answers
 
@@ -104,7 +106,9 @@ class _Run:
         visible = (keys <= queries[:, None]) & (keys >= self._padding[:, None, None])
         # A padded place sees itself, or it would see nothing and become NaN.
         mask = (visible | (keys == queries[:, None])).unsqueeze(1)
-        positions = (queries - self._padding[:, None]).clamp(min=0)
+        # Padding stands before the first place; what runs away goes on at the last one, and is cut off afterwards.
+        last = self._network.shape.max_position_embeddings - 1
+        positions = (queries - self._padding[:, None]).clamp(0, last)
         for cache in self._caches:
             cache.start, cache.mask = self._read, mask
         hidden = self._network(tokens, *self._rotary.at(positions), _attend, self._caches)
