@@ -44,8 +44,10 @@ class Decoder:
 
     @torch.no_grad()
     def greedy(self, prompts: Sequence[Sequence[int]], *, end: int, at_most: int) -> list[list[int]]:
-        """The answer's tokens for each prompt, in order, without the `end` token; at most `at_most` of them, and no more
-        than the context holds beside the prompt."""
+        """The answer's tokens for each prompt, in order, without the `end` token.
+
+        They are at most `at_most`, and no more than the context holds beside the prompt.
+        """
         answers: list[list[int]] = [[] for _ in prompts]
         for chosen in self._batches(prompts):
             run = _Run(self, [prompts[index] for index in chosen], at_most)
