@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from types import SimpleNamespace
 
 import pytest
 
 from copydesk.errors import AnswerError, EngineError, TextError
+from copydesk.serving import breaker
 from copydesk.serving import version as module
 from copydesk.serving.backend import ChatCall
 from copydesk.serving.breaker import BreakerSettings
@@ -24,6 +26,23 @@ pytestmark = pytest.mark.anyio
 CALM = HealthSettings(every_seconds=60, failures=1000)
 SHORT = BreakerSettings(open_seconds=0.05, trials=2)
 CHAT = ChatCall([{"role": "user", "content": "hello"}])
+
+
+class Clock:
+    """What breakers take for the time, so that a busy machine opens and shuts none."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def passes(self, seconds: float) -> None:
+        self.now += seconds
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr(breaker, "time", SimpleNamespace(monotonic=lambda: clock.now))
+    return clock
 
 
 @asynccontextmanager
@@ -102,7 +121,9 @@ async def test_without_a_replica_that_can_be_asked_there_is_no_answer() -> None:
         assert marks.outcomes == ["failed"]
 
 
-async def test_one_that_fails_is_taken_out_tried_and_let_back_in(caplog: pytest.LogCaptureFixture) -> None:
+async def test_one_that_fails_is_taken_out_tried_and_let_back_in(
+    clock: Clock, caplog: pytest.LogCaptureFixture
+) -> None:
     async with versions(1) as ((version,), ((model,),), (marks,)):
         model.moods["x"] = "dead"
         for _ in range(10):
@@ -111,11 +132,11 @@ async def test_one_that_fails_is_taken_out_tried_and_let_back_in(caplog: pytest.
         assert not version.available
         assert version.fault == "100% of its calls failed"
         assert marks.service == [False]
-        await asyncio.sleep(0.06)
+        clock.passes(0.06)
         assert version.available
         await fails(version)  # the trial
         assert not version.available
-        await asyncio.sleep(0.11)
+        clock.passes(0.11)
         model.moods.clear()
         await extract(version)
         assert marks.service == [False]
@@ -126,11 +147,11 @@ async def test_one_that_fails_is_taken_out_tried_and_let_back_in(caplog: pytest.
         assert "let back in" in caplog.text
 
 
-async def test_while_it_is_tried_others_are_kept_away() -> None:
+async def test_while_it_is_tried_others_are_kept_away(clock: Clock) -> None:
     async with versions(1) as ((version,), ((model,),), _):
         version.breaker.open("x")
-        await asyncio.sleep(0.06)
-        model.delay = 0.05
+        clock.passes(0.06)
+        model.delay = 0.5
         trial = asyncio.create_task(extract(version))
         await asyncio.sleep(0.01)
         assert not version.available
@@ -138,7 +159,7 @@ async def test_while_it_is_tried_others_are_kept_away() -> None:
         assert version.available
 
 
-async def test_one_that_is_slower_than_the_others_is_taken_out_and_stays_out_while_it_is() -> None:
+async def test_one_that_is_slower_than_the_others_is_taken_out_and_stays_out_while_it_is(clock: Clock) -> None:
     async with versions(1, 1) as ((one, other), ((slow,), _), (marks, others)):
         slow.delay = 0.03
         for _ in range(10):
@@ -148,10 +169,10 @@ async def test_one_that_is_slower_than_the_others_is_taken_out_and_stays_out_whi
         assert "the others'" in (one.fault or "")
         assert marks.service == [False]
         assert others.service == []
-        await asyncio.sleep(0.06)
+        clock.passes(0.06)
         await extract(one)  # answered, and as slow as before
         assert one.breaker.state == "open"
-        await asyncio.sleep(0.11)
+        clock.passes(0.11)
         slow.delay = 0.0
         await extract(one)
         await extract(one)

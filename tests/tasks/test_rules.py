@@ -132,7 +132,7 @@ def test_whatever_the_schema_holds_the_answer_satisfies_it(field: Any, text: str
     schema = {"type": "object", "properties": fields}
     started = time.perf_counter()
     answer = rules_answer(text, Task("address", "", Schema(schema), builtin=True))
-    assert time.perf_counter() - started < 2
+    assert time.perf_counter() - started < 10
     if answer is not None:
         jsonschema.validate(answer.value, schema)
 

