@@ -26,6 +26,7 @@ from copydesk.errors import CopydeskError, EngineError, ModelError, SchemaError,
 from copydesk.stream import ROW_ERRORS, ReadAhead
 from copydesk.tasks.builtin import ADDRESS, AGNEWS
 from copydesk.types import Answer, Failure, Schema, Task
+from waiting import until
 
 from .conftest import Shift
 
@@ -151,14 +152,6 @@ def test_errors_of_all_rows_are_raised(shift: Shift) -> None:
     assert len(list(itertools.islice(answers, 20))) == 20
     with pytest.raises(KeyError, match="the source"):
         next(answers)
-
-
-def until(condition: Any) -> None:
-    for _ in range(1000):
-        if condition():
-            return
-        time.sleep(0.005)
-    raise AssertionError("it never came")
 
 
 def test_a_worker_that_dies(own_shift: Shift) -> None:

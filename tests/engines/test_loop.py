@@ -6,13 +6,13 @@ import asyncio
 import gc
 import os
 import threading
-import time
 from concurrent.futures import CancelledError
 
 import pytest
 
 from copydesk.engines.loop import Loop
 from copydesk.errors import UsageError
+from waiting import until
 
 
 async def name() -> str:
@@ -60,10 +60,7 @@ def test_it_ends_with_its_last_holder() -> None:
     loop.start(name()).result(5)
     del loop
     gc.collect()
-    end = time.monotonic() + 5
-    while any(thread.name == "forgotten" for thread in threading.enumerate()):
-        assert time.monotonic() < end
-        time.sleep(0.01)
+    until(lambda: all(thread.name != "forgotten" for thread in threading.enumerate()))
 
 
 def test_a_forked_process_is_told() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import threading
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
 
@@ -21,6 +20,7 @@ from copydesk.errors import AnswerError, EngineError, SchemaError, TextError, Us
 from copydesk.tasks.prompt import conversation
 from copydesk.types import Answer, Delta, Failure
 from desk.whole.fake_completions import FakeCompletions, Verifying, Write, written
+from waiting import until
 
 PERSON = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
 Make = Callable[..., tuple[Model, FakeCompletions]]
@@ -96,19 +96,12 @@ def test_errors_come_by_the_answer(make: Make) -> None:
         refusing.extract("a", PERSON)
 
 
-def wait_until(holds: Callable[[], bool]) -> None:
-    end = time.monotonic() + 5
-    while not holds():
-        assert time.monotonic() < end
-        time.sleep(0.005)
-
-
 def test_cancelling_a_reply_stops_the_work(make: Make) -> None:
     model, engine = make(lambda asked: written("x" * 100_000))
     stream = model.chat_stream("Hi")
     next(stream)
     stream.cancel()
-    wait_until(lambda: engine.cancelled > 0)
+    until(lambda: engine.cancelled > 0)
     with pytest.raises(CancelledError):
         _ = stream.reply
 
@@ -119,7 +112,7 @@ def test_dropping_a_reply_stops_the_work(make: Make) -> None:
     next(stream)
     del stream
     gc.collect()
-    wait_until(lambda: engine.cancelled > 0)
+    until(lambda: engine.cancelled > 0)
 
 
 def test_closing_ends_what_is_in_progress(make: Make) -> None:

@@ -18,6 +18,7 @@ from copydesk.engines.sharing import server
 from copydesk.engines.sharing.client import EngineClient
 from copydesk.errors import EngineError
 from fake_engine import FakeEngine, hashed
+from waiting import until
 
 from .conftest import Serve
 from .gated import Gated
@@ -26,15 +27,6 @@ from .gated import Gated
 def ask(client: EngineClient, *tokens: int) -> list[list[Scores]]:
     """A pass of a sequence of its own, which is kept."""
     return client.run([Read(client.open(), tokens, (Wanted(len(tokens) - 1, (3,)),))])
-
-
-def until(condition: Any) -> None:
-    """Wait until it holds."""
-    for _ in range(1000):
-        if condition():
-            return
-        time.sleep(0.005)
-    raise AssertionError("it never came")
 
 
 def hang_up(connection: Connection) -> None:
