@@ -19,7 +19,7 @@ from copydesk.engines.cuda.weights import Network
 def forward(network: Network, cache: Cache, batch: Mapping[str, Tensor], tile: int, operations: ModuleType) -> Tensor:
     """Hidden states after the last norm, `[wanted, hidden_size]`; keys and values go into the cache.
 
-    `batch` holds the parts of a `Layout` on the device.
+    `batch` holds the sections of a layout on the device.
     """
     config, heads = network.config, Heads.of(network.config)
     eps = config.rms_norm_eps
