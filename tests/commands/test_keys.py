@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from copydesk.cli import main
+from copydesk.errors import CopydeskError
 from copydesk.serving.keys import KeyFile, Keyring
 
 
@@ -43,6 +44,16 @@ def test_without_a_file_the_state_folder_is_used(home: Path, capsys: pytest.Capt
     made = json.loads(capsys.readouterr().out)
     assert [key.id for key in KeyFile(home / "keys.json").read()] == [made["id"]]
     assert main(["keys", "revoke", made["id"]]) == 0
+
+
+def test_a_key_that_could_not_be_shown_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_: object) -> None:
+        raise CopydeskError("standard output: No space left on device.")
+
+    monkeypatch.setattr("copydesk.output.put", full)
+    file = tmp_path / "keys.json"
+    assert main(["keys", "add", "--file", str(file)]) == 1
+    assert len(KeyFile(file).read()) == 0
 
 
 @pytest.mark.parametrize("arguments", [[], ["add", "--requests-per-minute", "0"], ["revoke"], ["add", "--rate", "3"]])

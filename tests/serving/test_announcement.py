@@ -37,6 +37,7 @@ def test_the_curl_is_one_command_and_the_python_a_program(key: str | None) -> No
     assert '"Authorization' in command  # in double quotes a variable is put in
     program = text.partition("# Python\n")[2]
     ast.parse(program)
+    assert "pip install openai" in program
     assert f'base_url="{URL}/v1"' in program
     assert ("os.environ" in program) == (key is None)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from copydesk import output
 from copydesk.commands import options
 from copydesk.commands.exits import DONE
+from copydesk.errors import CopydeskError
 
 if TYPE_CHECKING:
     from copydesk.serving.keys import KeyFile
@@ -52,8 +53,13 @@ def _add(arguments: argparse.Namespace) -> int:
         requests_per_day=arguments.requests_per_day,
         tokens_per_minute=arguments.tokens_per_minute,
     )
-    _file(arguments).add(key)
-    output.put({"key": secret} | key.to_dict())
+    file = _file(arguments)
+    file.add(key)
+    try:
+        output.put({"key": secret} | key.to_dict())
+    except (CopydeskError, BrokenPipeError):  # nobody has seen it, and nobody will
+        file.revoke(key.id)
+        raise
     output.say("Keep the key: only its hash is stored, and it is not shown again.")
     return DONE
 

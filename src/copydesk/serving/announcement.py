@@ -37,7 +37,7 @@ curl {url}/v1/extract -H "Authorization: Bearer {shown}" -H "Content-Type: appli
   -d '{{"text": "{_SAMPLE}"}}'
 
 # Python
-{imports}
+{imports}  # pip install openai
 
 client = OpenAI(base_url="{url}/v1", api_key={python})
 fields = ["province", "city", "district", "specific_location", "name", "phone"]
