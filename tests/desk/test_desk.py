@@ -95,6 +95,22 @@ def test_a_draft_is_named_and_its_share_told(tokenizer: Tokenizer, make_desk: Ma
     assert 0.3 < answer.accepted < 1
 
 
+def test_how_a_model_writes_a_text_is_known_the_next_time(tokenizer: Tokenizer, make_desk: MakeDesk) -> None:
+    """Models that take tokens by chance, drafted with their own answers in the tokenizer's."""
+    task = extraction({"type": "string", "minLength": 9, "maxLength": 9})
+    passes = []
+    for seed in range(12):
+        logits = hashed(tokenizer.vocab_size, seed)
+        desk, _ = make_desk(logits)
+        answer = desk.submit(Request(task, TEXT)).result(30)
+        desk, _ = make_desk(logits, drafting=drafting(going_on(json.dumps(answer.value, ensure_ascii=False))))
+        drafted = [desk.submit(Request(task, TEXT)).result(30) for _ in range(3)]
+        assert [one.value for one in drafted] == [answer.value] * 3
+        passes.append([one.passes for one in drafted])
+    first, _, last = map(sum, zip(*passes, strict=True))
+    assert first > last == len(passes)
+
+
 def test_nothing_is_drafted_where_it_is_not_wanted(tokenizer: Tokenizer, make_desk: MakeDesk) -> None:
     task = extraction(SCHEMA)
     right = json.dumps(RECORD, ensure_ascii=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from copydesk.desk.habits import Habits
 from copydesk.desk.proposal import Proposal
 from copydesk.models.tokenizer import Tokenizer
 
@@ -89,3 +90,32 @@ def test_a_copy_goes_its_own_way(proposal: Proposal, tokenizer: Tokenizer) -> No
 
 def test_an_empty_draft_proposes_the_end(tokenizer: Tokenizer) -> None:
     assert Proposal("", tokenizer).next() == tokenizer.eos_token_ids[0]
+
+
+def test_other_tokens_of_the_same_text_are_proposed_the_next_time(tokenizer: Tokenizer) -> None:
+    habits = Habits()
+    first, second, lost = (Proposal(TEXT, tokenizer, habits=habits) for _ in range(3))
+    usual, (other,) = first.next(), tokenizer.encode("{")
+    assert usual != other
+    first.corrected(other, b"{")
+    assert second.next() == other
+    lost.corrected(tokenizer.encode("天")[0], "天".encode())
+    assert second.next() == other
+    assert usual is not None
+    second.corrected(usual, tokenizer.token_bytes(usual))
+    assert Proposal(TEXT, tokenizer, habits=habits).next() == usual
+
+
+def test_what_the_draft_does_not_go_on_with_is_not_proposed(tokenizer: Tokenizer) -> None:
+    habits = Habits()
+    proposal = Proposal(TEXT, tokenizer, habits=habits)
+    usual = proposal.next()
+    assert usual is not None
+    habits.note(usual, tokenizer.encode("天")[0])
+    assert proposal.next() == usual
+
+
+def test_the_end_is_no_way_to_write_a_text(tokenizer: Tokenizer) -> None:
+    habits = Habits()
+    Proposal(TEXT, tokenizer, habits=habits).corrected(tokenizer.eos_token_ids[0], b"")
+    assert Proposal(TEXT, tokenizer, habits=habits).next() == Proposal(TEXT, tokenizer).next()

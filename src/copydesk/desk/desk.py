@@ -30,6 +30,7 @@ from copydesk.desk.drafting import Drafting
 from copydesk.desk.drafts import Drafts
 from copydesk.desk.grammar import Grammar
 from copydesk.desk.grounded import Grounder
+from copydesk.desk.habits import Habits
 from copydesk.desk.job import AnswerJob
 from copydesk.desk.label_job import LabelJob
 from copydesk.desk.label_scores import LabelScores
@@ -38,6 +39,7 @@ from copydesk.desk.reply_stream import ReplySender, ReplyStream
 from copydesk.desk.request import Request
 from copydesk.desk.scheduler import Job, Scheduler
 from copydesk.desk.schema.bounds import Bounds
+from copydesk.drafting.tagger.store import key
 from copydesk.engines.protocol import Engine
 from copydesk.errors import CopydeskError, EngineError, LengthError, SchemaError, TextError, UsageError
 from copydesk.types import Answer, Task
@@ -87,6 +89,7 @@ class Desk:
         self._replies = Replies(engine, tokenizer, self._canonical, self._closing, controller)
         self._prompts: OrderedDict[Any, Prompt] = OrderedDict()
         self._compiled: OrderedDict[Any, Compiled] = OrderedDict()
+        self._habits: OrderedDict[str, Habits] = OrderedDict()
         self._label_scores: OrderedDict[tuple[str, ...], LabelScores] = OrderedDict()
         self._preparing = threading.Lock()
         self._inbox: queue.SimpleQueue[Job[Any] | None] = queue.SimpleQueue()
@@ -283,7 +286,9 @@ class Desk:
         """The answer's drafts."""
         if self._drafting is None or not request.draft:
             return None
-        return Drafts(self._drafting, request.task, text, self._tokenizer, expected=request.prediction)
+        with self._preparing:
+            habits = _remembered(self._habits, key(request.task), Habits)
+        return Drafts(self._drafting, request.task, text, self._tokenizer, expected=request.prediction, habits=habits)
 
     def _reserve(self, request: Request, shortest: tuple[int, ...]) -> int:
         """Tokens of the context kept for the answer."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from copydesk.desk.drafting import Drafting
+from copydesk.desk.habits import Habits
 from copydesk.desk.proposal import Proposal
 from copydesk.drafting.controller import Pass
 from copydesk.drafting.tagger.store import key
@@ -32,9 +33,17 @@ class Drafts:
     """The drafts of one answer."""
 
     def __init__(
-        self, drafting: Drafting, task: Task, text: str, tokenizer: Tokenizer, *, expected: Any = None
+        self,
+        drafting: Drafting,
+        task: Task,
+        text: str,
+        tokenizer: Tokenizer,
+        *,
+        expected: Any = None,
+        habits: Habits | None = None,
     ) -> None:
-        """Asks for the first draft at once. `expected` is the caller's own prediction."""
+        """Asks for the first draft at once. `expected` is the caller's own prediction, `habits` the model's in the
+        task."""
         self.source: str | None = None
         """Who proposed the first draft of which anything was read."""
         self.others: Callable[[], int] = int
@@ -45,6 +54,7 @@ class Drafts:
         self._text = text
         self._tokenizer = tokenizer
         self._expected = expected
+        self._habits = habits
         self._first: Draft | None = drafting.draft(task, text, "", expected)
         self._corrected = False
         self._vain = 0
@@ -68,7 +78,8 @@ class Drafts:
         if draft is None or len(draft.text) == len(so_far):
             self._in_vain()
             return None
-        return Proposal(draft.text, self._tokenizer, source=draft.source, place=len(written))
+        place = len(written)
+        return Proposal(draft.text, self._tokenizer, source=draft.source, place=place, habits=self._habits)
 
     def length(self, proposal: Proposal | None, read: int) -> int:
         """How many tokens of a draft to read at most, in a pass that reads so many tokens anyway."""

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from copydesk.desk.habits import Habits
+
 if TYPE_CHECKING:
     from copydesk.models.tokenizer import Tokenizer
 
@@ -17,9 +19,15 @@ _WINDOW = 2048
 class Proposal:
     """A drafted answer text with a place in it, which is lost when the answer departs from it."""
 
-    def __init__(self, text: str, tokenizer: Tokenizer, *, source: str = "", place: int = 0) -> None:
-        """`source` says who drafted it; the answer has got as far as `place`, in bytes."""
+    def __init__(
+        self, text: str, tokenizer: Tokenizer, *, source: str = "", place: int = 0, habits: Habits | None = None
+    ) -> None:
+        """`source` says who drafted it; the answer has got as far as `place`, in bytes.
+
+        `habits` say with what tokens the model writes such texts, and are added to.
+        """
         self.source = source
+        self._habits = habits or Habits()
         self._tokenizer = tokenizer
         self._text = text.encode()
         self._place: int | None = place
@@ -38,13 +46,11 @@ class Proposal:
 
     def next(self) -> int | None:
         """The token proposed next: the end token after the last; None while the place is lost."""
-        if self._place is None:
-            return None
-        if self._place == len(self._text):
-            return self._tokenizer.eos_token_ids[0]
-        if self._place not in self._tokens:
-            self._split(self._place)
-        return self._tokens.get(self._place)
+        usual = self._usual()
+        instead = None if usual is None else self._habits.instead(usual)
+        if instead is None or self._place is None:
+            return usual
+        return instead if self._text.startswith(self._tokenizer.token_bytes(instead), self._place) else usual
 
     def left(self) -> int:
         """How many tokens it may still propose, those that are forced counted, as far as it looks ahead."""
@@ -58,6 +64,13 @@ class Proposal:
         if self._place is not None:
             self._place = self._place + len(written) if self._text.startswith(written, self._place) else None
 
+    def corrected(self, token: int, written: bytes) -> None:
+        """Follow a token, which stands for what is `written`, where another was proposed or none."""
+        usual = self._usual()
+        self.follow(written)
+        if usual is not None and written and self._place is not None:
+            self._habits.note(usual, token)
+
     @property
     def place(self) -> int | None:
         """How far the answer has got in the draft, in bytes; None where it has gone another way."""
@@ -69,6 +82,16 @@ class Proposal:
         copy.__dict__.update(self.__dict__)
         copy._place = place
         return copy
+
+    def _usual(self) -> int | None:
+        """The next token as the tokenizer splits the draft."""
+        if self._place is None:
+            return None
+        if self._place == len(self._text):
+            return self._tokenizer.eos_token_ids[0]
+        if self._place not in self._tokens:
+            self._split(self._place)
+        return self._tokens.get(self._place)
 
     def _split(self, start: int) -> None:
         """Tokenise the draft from a place on."""

@@ -207,7 +207,7 @@ class Writer:
         self._state = ahead.state
         self._proposal = ahead.proposal.at(ahead.places[number]) if ahead.proposal else None
         if self._proposal:
-            self._proposal.follow(self._canonical.text((token,)))
+            self._proposal.corrected(token, self._canonical.text((token,)))
 
     def _leaves_room(self) -> bool:
         """Whether the answer can still come to an end; if not, it is cut back to where it could, and ended."""
