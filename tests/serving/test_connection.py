@@ -12,6 +12,7 @@ import pytest
 import uvicorn
 
 from copydesk.serving.connection import protocol_for
+from copydesk.serving.lingering import LingeringTransport
 from copydesk.serving.server import bound_socket
 from copydesk.serving.settings import Limits
 from copydesk.types import Delta
@@ -89,6 +90,26 @@ async def test_requests_follow_one_another_also_pipelined() -> None:
             assert (await client.answer())[0] == 200
         await client.say(request({"text": "x"}) + request({"text": "y"}))
         assert [(await client.answer())[1]["value"]["city"] for _ in range(2)] == ["x", "y"]
+
+
+async def test_an_answer_goes_out_in_one_piece(monkeypatch: pytest.MonkeyPatch) -> None:
+    pieces: list[bytes] = []
+
+    class Recorded(LingeringTransport):
+        def __init__(self, transport: asyncio.Transport, *more: Any) -> None:
+            write = transport.write
+            monkeypatch.setattr(transport, "write", lambda data: (pieces.append(bytes(data)), write(data)))
+            super().__init__(transport, *more)
+
+    monkeypatch.setattr("copydesk.serving.connection.LingeringTransport", Recorded)
+    async with listening(Server()) as address:
+        client = await Client.connect(address)
+        for _ in range(2):
+            await client.say(request({"text": "x"}))
+            assert (await client.answer())[0] == 200
+    sent = [piece for piece in pieces if piece]
+    assert len(sent) == 2
+    assert all(piece.startswith(b"HTTP/1.1 200") and piece.endswith(b"}") for piece in sent)
 
 
 async def test_headers_that_do_not_come() -> None:

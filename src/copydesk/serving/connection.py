@@ -13,7 +13,7 @@ from typing import Any
 
 import h11
 import orjson
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from copydesk.serving.errors import ApiError
 from copydesk.serving.lingering import LingeringTransport
@@ -37,9 +37,11 @@ class Connection(H11Protocol):
         """Whether part of a request is there whose headers are not complete."""
         self._in_body = False
         """Whether the timer is the one of a body."""
+        self._answering: RequestResponseCycle | None = None
+        """The last request whose answer has begun."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        self._lingering = LingeringTransport(transport, self.loop, self._is_sending)
+        self._lingering = LingeringTransport(transport, self.loop, self._is_sending, self._begins_answer)
         super().connection_made(self._lingering)
         if len(self.connections) > self.limits.max_connections:
             self._make_room()
@@ -95,6 +97,14 @@ class Connection(H11Protocol):
     def _is_sending(self) -> bool:
         """Whether the client is in the middle of a request's body."""
         return self.cycle is not None and self.cycle.more_body
+
+    def _begins_answer(self) -> bool:
+        """Whether what is written now are an answer's headers, which its body follows at once."""
+        cycle = self.cycle
+        if cycle is None or not cycle.response_started or cycle.response_complete or cycle is self._answering:
+            return False
+        self._answering = cycle
+        return True
 
     def _busy(self) -> None:
         self._begun = False
