@@ -82,7 +82,6 @@ NOT_MIRRORED = {
     "engines/cuda/head.py": "engines/cuda/test_kernels.py",
     "engines/cuda/single.py": "engines/cuda/test_kernels.py",
     "engines/llamacpp/network.py": "engines/llamacpp/test_engine.py",
-    "serving/lingering.py": "serving/test_connection.py",
     "serving/writer.py": "serving/test_endpoint.py",
     "bench/engines/guides_server.py": "bench/engines/test_guides.py",
     "bench/llamacpp.py": "bench/test_peers.py",
