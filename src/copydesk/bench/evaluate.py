@@ -31,6 +31,8 @@ class Report:
     """Shares between 0 and 1, latencies in milliseconds, and what they were measured with."""
     errors: tuple[Json, ...]
     """The text, what was expected and what came, for each wrong row."""
+    failed: int = 0
+    """Rows that have no answer; they count as wrong."""
 
 
 def evaluate(
@@ -69,7 +71,8 @@ def evaluate(
         "engine": model.engine,
         "seed": seed,
     }
-    return Report(figures, tuple(_error(gold, answer) for gold, answer in outcomes if not _right(gold, answer)))
+    wrong = tuple(_error(gold, answer) for gold, answer in outcomes if not _right(gold, answer))
+    return Report(figures, wrong, len(outcomes) - len(answers))
 
 
 def _answers(

@@ -8,7 +8,7 @@ from pathlib import Path
 from copydesk import output
 from copydesk.commands import arguments as given
 from copydesk.commands import options
-from copydesk.commands.exits import DONE
+from copydesk.commands.exits import DONE, ROWS_FAILED
 
 
 def add(commands: options.Commands) -> None:
@@ -56,4 +56,4 @@ def run(arguments: argparse.Namespace) -> int:
     output.put(report.figures)
     if arguments.errors:
         given.write_lines(arguments.errors, report.errors)
-    return DONE
+    return ROWS_FAILED if report.failed else DONE

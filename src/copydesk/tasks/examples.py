@@ -12,6 +12,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
+from copydesk.desk.schema.checking import checker
 from copydesk.drafting.shape import Items, Record, Shape, shape_of
 from copydesk.drafting.strings import quoted
 from copydesk.errors import UsageError
@@ -53,14 +54,13 @@ def _example(task: Task, pair: Any) -> Example:
 
 def _checked(schema: Schema, shape: Shape, answer: Any) -> str:
     """A record that satisfies a schema, as it is written. Errors: `ValueError`."""
-    from jsonschema import Draft202012Validator  # 60 ms, which most calls need not spend
-    from jsonschema.exceptions import best_match
+    from jsonschema.exceptions import best_match  # 60 ms, which most calls need not spend
 
     if isinstance(answer, BaseModel):
         answer = answer.model_dump(mode="json", by_alias=True)
     try:
         written = _written(answer, shape)
-        wrong = best_match(Draft202012Validator(schema.json).iter_errors(json.loads(written)))
+        wrong = best_match(checker(schema.json).iter_errors(json.loads(written)))
     except (TypeError, RecursionError) as error:
         raise ValueError(f"its answer is no JSON ({error})") from error
     if wrong is not None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from copydesk.desk.schema.expressions import found, longest_run
+from copydesk.desk.schema.expressions import fits, found, longest_run
 
 
 @pytest.mark.parametrize(
@@ -81,3 +81,11 @@ def test_an_end_is_the_end_of_the_text_alone() -> None:
 def test_a_lookaround_is_not_understood() -> None:
     with pytest.raises(ValueError, match="not understood"):
         found("(?=a)", "a")
+
+
+def test_fitting_is_matching_the_whole() -> None:
+    assert fits("a|b", "b")
+    assert not fits("a|b", "ab")
+    assert not fits("a", "a\n")
+    with pytest.raises(ValueError, match="is not understood"):
+        fits("(", "a")

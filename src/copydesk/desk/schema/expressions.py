@@ -36,6 +36,11 @@ def found(pattern: str, text: str) -> bool:
     return True
 
 
+def fits(pattern: str, text: str) -> bool:
+    """Whether an expression matches the whole of a text. Errors: `ValueError` for one that is not understood."""
+    return found(rf"\A(?:{pattern})\z", text)
+
+
 def longest_run(pattern: str) -> int:
     """At most how many characters an expression may force at once: of repetitions the fewest, if any at all.
 

@@ -6,7 +6,6 @@ Knows nothing of threads or of other requests.
 from __future__ import annotations
 
 import json
-import re
 import time
 from contextlib import aclosing
 from dataclasses import replace
@@ -14,6 +13,7 @@ from typing import Any
 
 from copydesk.desk.chat_request import ChatRequest
 from copydesk.desk.reply_stream import ReplySender
+from copydesk.desk.schema.expressions import fits
 from copydesk.desk.whole.fitting import fitted_turns
 from copydesk.desk.whole.record import ATTEMPTS, check_complete, unfit
 from copydesk.desk.whole.shape import Shape, UnfitError, strict
@@ -134,10 +134,10 @@ def _checked(text: str, constraint: Constraint, shape: Shape | None) -> tuple[st
         return json.dumps(value, ensure_ascii=False), value
     if constraint.regex is not None:
         try:
-            fits = re.fullmatch(constraint.regex, text) is not None
-        except re.error as error:
+            right = fits(constraint.regex, text)
+        except ValueError as error:
             raise SchemaError(f"The regular expression {constraint.regex!r} cannot be checked: {error}.") from error
-        if not fits:
+        if not right:
             raise UnfitError(f"{text[:100]!r} does not match the regular expression")
     elif text not in constraint.choice:
         raise UnfitError(f"{text[:100]!r} is none of the texts to choose from")

@@ -10,18 +10,16 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from copydesk.desk.runs import Runs
 from copydesk.desk.schema.bounds import Bounds
+from copydesk.desk.schema.checking import checker
 from copydesk.desk.schema.formats import FORMATS
 from copydesk.desk.schema.prepare import prepare
 from copydesk.desk.sites import Site, site
 from copydesk.errors import SchemaError
 from copydesk.types import Grounding, Json
-
-if TYPE_CHECKING:
-    from jsonschema.protocols import Validator
 
 _BOUNDS = Bounds(4096, 2048)
 """Plenty: only whether the schema can be honoured at all is found out with them."""
@@ -43,8 +41,7 @@ class Shape:
 
     def __init__(self, schema: Json, grounded: Mapping[str, Grounding]) -> None:
         """`grounded` adds top-level fields to those that the schema declares so. Errors: `SchemaError`."""
-        from jsonschema import Draft202012Validator, FormatChecker
-        from jsonschema.validators import validator_for
+        from jsonschema import FormatChecker
 
         try:
             prepare(schema, _BOUNDS)  # refuses what no answer could be held to
@@ -52,18 +49,18 @@ class Shape:
             self.sent: Json = _sent(schema)
         except RecursionError as error:
             raise SchemaError("The schema is nested too deeply; flatten it.") from error
-        checker = FormatChecker(formats=())
+        formats = FormatChecker(formats=())
         for name, pattern in FORMATS.items():
-            checker.checks(name)(_matcher(pattern))
-        self._validator: Validator = validator_for(schema, default=Draft202012Validator)(schema, format_checker=checker)
+            formats.checks(name)(_matcher(pattern))
+        self._validator = checker(schema, formats)
 
     def read(self, text: str) -> Any:
         """The value that a text stands for, keys in the schema's order. Errors: `UnfitError`, `SchemaError`."""
         value = strict(text)
         try:
             error = next(self._validator.iter_errors(value), None)
-        except re.error as wrong:
-            raise SchemaError(f"The schema's pattern {wrong.pattern!r} cannot be checked here: {wrong}.") from wrong
+        except ValueError as wrong:
+            raise SchemaError(f"A pattern of the schema cannot be checked here: {wrong}.") from wrong
         if error is not None:
             raise UnfitError(f"at {error.json_path}, {error.message[:200]}")
         return _ordered(value, self._root)
