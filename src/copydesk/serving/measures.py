@@ -51,7 +51,8 @@ def check_schema(schema: Any, limits: Limits, param: str) -> None:
             param=param,
             code="schema_too_deep",
         )
-    _check_patterns(schema, limits, param)
+    if b'"pattern' in written:
+        _check_patterns(schema, limits, param)
 
 
 def check_regex(regex: str, limits: Limits, param: str) -> None:

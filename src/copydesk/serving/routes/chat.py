@@ -22,10 +22,10 @@ from copydesk.serving.plan import Outgoing
 from copydesk.serving.replies import TaskReplies, merged, whole
 from copydesk.serving.routes import asking
 from copydesk.serving.routes.payloads import DONE, about, chat_logprobs, event, usage
+from copydesk.serving.schema_tasks import schema_task
 from copydesk.serving.settings import Limits
 from copydesk.serving.wire.chat import ChatBody
 from copydesk.tasks.builtin import ADDRESS_FIELDS, AGNEWS_LABELS, agnews
-from copydesk.tasks.task import extraction
 from copydesk.types import Delta, Json, Reply, Task, Usage
 
 _NEUTRAL = {"top_p": 1, "top_k": 0, "min_p": 0, "repetition_penalty": 1, "presence_penalty": 0, "frequency_penalty": 0}
@@ -221,7 +221,7 @@ def _task(messages: Sequence[Json], asked: Wanted | None) -> Task | None:
         keys = asked.constraint.schema.json.get("properties")
         if not isinstance(keys, Mapping) or not keys.keys() <= set(ADDRESS_FIELDS):
             return None  # told apart before a task is made of it, which reads all of the schema
-        task = extraction(asked.constraint.schema)
+        task = schema_task(asked.constraint.schema.json)
         return task if task.builtin else None
     labels = asked.constraint.choice
     return agnews(labels) if len(labels) == len(AGNEWS_LABELS) and set(labels) == set(AGNEWS_LABELS) else None

@@ -16,11 +16,12 @@ from copydesk.serving.exchange import Exchange
 from copydesk.serving.measures import check_schema, check_text, tokens
 from copydesk.serving.plan import Outgoing
 from copydesk.serving.routes import asking
+from copydesk.serving.schema_tasks import schema_task
 from copydesk.serving.settings import Limits
 from copydesk.serving.together import together
 from copydesk.serving.wire.native import Asked, ClassifyBody, ExtractBody
 from copydesk.tasks.builtin import ADDRESS, AGNEWS
-from copydesk.tasks.task import classification, extraction, prompted
+from copydesk.tasks.task import classification, prompted
 from copydesk.types import Answer, Failure, Json, Task
 
 _ROW_ERRORS = (AnswerError, LengthError, TextError)
@@ -137,4 +138,4 @@ def _extraction(body: ExtractBody, limits: Limits) -> Task:
     check_schema(body.json_schema, limits, "schema")
     if isinstance(body.json_schema, bool):
         raise ApiError(400, "schema: an extraction needs a schema that is an object.", param="schema")
-    return extraction(body.json_schema)
+    return schema_task(body.json_schema)
