@@ -93,6 +93,16 @@ async def test_a_place_is_freed_whatever_happens() -> None:
 
 
 @pytest.mark.anyio
+async def test_nothing_is_counted_later_where_tokens_have_no_quota() -> None:
+    secret, key = fresh_key(requests_per_minute=5)
+    door = entrance(key)
+    tasks = asyncio.all_tasks()
+    async with await door.admit(door.identify(f"Bearer {secret}"), "a", 10) as visit:
+        visit.used(Usage(20, 0, 20))
+    assert asyncio.all_tasks() == tasks
+
+
+@pytest.mark.anyio
 async def test_what_was_used_beyond_the_estimate_is_paid_for() -> None:
     secret, key = fresh_key(tokens_per_minute=100)
     door = entrance(key)

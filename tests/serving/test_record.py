@@ -64,3 +64,11 @@ def test_what_is_long_ago_is_forgotten(now: list[float]) -> None:
     record.clear()
     assert record.median_seconds() is None
     assert record.share("ok") == 0
+
+
+def test_of_many_the_last_count() -> None:
+    record = of(failed=400, ok=500)
+    assert len(record) == 500
+    assert (record.share("failed"), record.share("ok")) == (0.0, 1.0)
+    record.add("invalid", 0.1)
+    assert (record.share("invalid"), record.share("ok")) == (0.002, 0.998)

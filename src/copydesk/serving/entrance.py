@@ -82,7 +82,9 @@ class Entrance:
         return Visit(self, key, queue, place, headers)
 
     def count_later(self, key: Key, tokens: int) -> None:
-        """Add tokens to what a key has used, without anybody waiting for it."""
+        """Add tokens to what a key has used, if it has a quota of them, without anybody waiting for it."""
+        if not self._quotas.counts_tokens(key):
+            return
         task = asyncio.get_running_loop().create_task(self._quotas.add(key, tokens))
         self._counting.add(task)
         task.add_done_callback(self._counting.discard)

@@ -30,7 +30,7 @@ class Log:
     def __init__(self, write: Callable[[bytes], object] | None = None) -> None:
         """`write` takes whole lines; by default to standard error."""
         self._write = write or _to(sys.stderr)
-        self._lines: queue.Queue[bytes | None] = queue.Queue(_WAITING)
+        self._lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._lost = 0
         self._thread = threading.Thread(target=self._run, name="copydesk-log", daemon=True)
         self._thread.start()
@@ -44,17 +44,14 @@ class Log:
         """A line; what is None is left out of it."""
         told = {"time": datetime.now(UTC).isoformat(timespec="milliseconds")} | entry
         line = orjson.dumps({key: value for key, value in told.items() if value is not None}) + b"\n"
-        try:
-            self._lines.put_nowait(line)
-        except queue.Full:
+        if self._lines.qsize() < _WAITING:
+            self._lines.put(line)
+        else:
             self._lost += 1
 
     def close(self) -> None:
         """Write what waits, for a second at most."""
-        try:
-            self._lines.put(None, timeout=1.0)
-        except queue.Full:
-            return
+        self._lines.put(None)
         self._thread.join(1.0)
 
     def _run(self) -> None:

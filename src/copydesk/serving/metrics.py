@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
 from prometheus_client.exposition import choose_encoder
@@ -19,6 +20,7 @@ from prometheus_client.multiprocess import MultiProcessCollector
 from copydesk import __version__
 from copydesk.serving.events import Finished
 
+Labelled = TypeVar("Labelled", Counter, Gauge, Histogram)
 FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 """The environment variable that the client library reads when it is imported."""
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0)
@@ -38,6 +40,8 @@ class Metrics:
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
         self._shared = bool(os.environ.get(FOLDER))
+        self._of = cache(_labelled)
+        """A metric's part with some labels; the client library's own way there takes a lock and longer."""
         if not self._shared:
             ProcessCollector(registry=self._registry)
         self._make_requests()
@@ -90,22 +94,22 @@ class Metrics:
 
     def request_started(self, route: str) -> None:
         """See `Observer`."""
-        self._open.labels(route).inc()
+        self._of(self._open, route).inc()
 
     def request_finished(self, finished: Finished) -> None:
         """See `Observer`."""
         model = finished.model or ""
-        self._open.labels(finished.route).dec()
-        self._requests.labels(model, finished.route, str(finished.status), finished.outcome).inc()
-        self._seconds.labels(finished.route).observe(finished.seconds)
+        self._of(self._open, finished.route).dec()
+        self._of(self._requests, model, finished.route, str(finished.status), finished.outcome).inc()
+        self._of(self._seconds, finished.route).observe(finished.seconds)
         if finished.status in _REFUSED:
-            self._rejections.labels(finished.route, finished.outcome).inc()
+            self._of(self._rejections, finished.route, finished.outcome).inc()
         if not model:
             return
         if finished.outcome == "ok":
-            self._latency.labels(model, _ENGINE).observe(finished.seconds)
+            self._of(self._latency, model, _ENGINE).observe(finished.seconds)
         if finished.first_token_seconds is not None:
-            self._first.labels(model, _ENGINE).observe(finished.first_token_seconds)
+            self._of(self._first, model, _ENGINE).observe(finished.first_token_seconds)
         if finished.usage is not None:
             self._count_tokens(model, finished)
         if finished.answers:
@@ -121,18 +125,18 @@ class Metrics:
             (self._looked_up, usage.prompt_tokens),
             (self._cached, usage.cached_tokens),
         ):
-            counter.labels(model, _ENGINE).inc(tokens)
-        self._prompts.labels(model, _ENGINE).observe(usage.prompt_tokens)
-        self._lengths.labels(model, _ENGINE).observe(usage.completion_tokens)
+            self._of(counter, model, _ENGINE).inc(tokens)
+        self._of(self._prompts, model, _ENGINE).observe(usage.prompt_tokens)
+        self._of(self._lengths, model, _ENGINE).observe(usage.completion_tokens)
 
     def _count_answers(self, model: str, finished: Finished) -> None:
-        self._answers.labels(model, finished.source or "none").inc(finished.answers)
+        self._of(self._answers, model, finished.source or "none").inc(finished.answers)
         if not finished.verified:
-            self._fallbacks.labels(model, finished.source or "none").inc()
+            self._of(self._fallbacks, model, finished.source or "none").inc()
         if finished.passes:
-            self._passes.labels(model).observe(finished.passes / finished.answers)
+            self._of(self._passes, model).observe(finished.passes / finished.answers)
         if finished.accepted is not None:
-            self._accepted.labels(model).observe(finished.accepted)
+            self._of(self._accepted, model).observe(finished.accepted)
 
     def queue(self, model: str) -> QueueMetrics:
         """What a model's queue tells its news to."""
@@ -231,6 +235,10 @@ class ReplicaMetrics:
     def loaded(self) -> None:
         """See `Notices`."""
         self._loads.inc()
+
+
+def _labelled(metric: Labelled, *labels: str) -> Labelled:
+    return metric.labels(*labels)
 
 
 def _forget_ended(folder: Path) -> None:

@@ -121,6 +121,10 @@ class Quotas:
             return {}
         return await self._on_storage(lambda limiter: _take(limiter, key.id, limits))
 
+    def counts_tokens(self, key: Key) -> bool:
+        """Whether a key has a quota of tokens."""
+        return bool(key.tokens_per_minute or self._settings.tokens_per_minute)
+
     async def add(self, key: Key, tokens: int) -> None:
         """Count tokens that were used beyond those taken; what the window does not hold is let go."""
         limit = next((limit for limit in self._limits(key, 0) if limit.kind == "tokens"), None)

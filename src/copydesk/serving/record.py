@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -49,15 +49,21 @@ class Record:
 
     def __init__(self, window_seconds: float) -> None:
         self._window = window_seconds
-        self._calls: deque[_Call] = deque(maxlen=_REMEMBERED)
+        self._calls: deque[_Call] = deque()
+        self._counts: Counter[Outcome] = Counter()
+        """Of them, by how they went."""
 
     def add(self, outcome: Outcome, seconds: float) -> None:
         """A call is over; `seconds` to its answer, or to a stream's first part."""
+        if len(self._calls) == _REMEMBERED:
+            self._drop()
         self._calls.append(_Call(time.monotonic(), outcome, seconds))
+        self._counts[outcome] += 1
 
     def clear(self) -> None:
         """Forget all."""
         self._calls.clear()
+        self._counts.clear()
 
     def __len__(self) -> int:
         self._forget()
@@ -66,7 +72,7 @@ class Record:
     def share(self, outcome: Outcome) -> float:
         """Share of the calls that went so; 0 if there are none."""
         self._forget()
-        return sum(call.outcome == outcome for call in self._calls) / max(1, len(self._calls))
+        return self._counts[outcome] / max(1, len(self._calls))
 
     def median_seconds(self) -> float | None:
         """Of the calls that went well; None if there are none."""
@@ -77,7 +83,10 @@ class Record:
     def _forget(self) -> None:
         oldest = time.monotonic() - self._window
         while self._calls and self._calls[0].at < oldest:
-            self._calls.popleft()
+            self._drop()
+
+    def _drop(self) -> None:
+        self._counts[self._calls.popleft().outcome] -= 1
 
 
 def falls_behind(one: Record, others: Sequence[Record], settings: JudgingSettings) -> str | None:
@@ -87,7 +96,7 @@ def falls_behind(one: Record, others: Sequence[Record], settings: JudgingSetting
     """
     if len(one) < settings.least_calls:
         return None
-    failed, invalid, median = one.share("failed"), one.share("invalid"), one.median_seconds()
+    failed, invalid = one.share("failed"), one.share("invalid")
     if failed >= settings.failed_share:
         return f"{failed:.0%} of its calls failed"
     compared = [other for other in others if len(other) >= settings.least_calls]
@@ -100,6 +109,7 @@ def falls_behind(one: Record, others: Sequence[Record], settings: JudgingSetting
     if invalid > theirs + settings.invalid_margin:
         return f"{invalid:.0%} of its answers were invalid, of the others' {theirs:.0%}"
     medians = [other for other in (each.median_seconds() for each in compared) if other is not None]
+    median = one.median_seconds()
     if median is None or not medians:
         return None
     usual = min(medians)
