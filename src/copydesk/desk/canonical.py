@@ -45,6 +45,10 @@ class Canonical:
         """The bytes that tokens stand for; control tokens, such as the one that ends an answer, stand for none."""
         return b"".join(map(self._pieces.__getitem__, tokens))
 
+    def pieces(self, tokens: Iterable[int]) -> list[bytes]:
+        """The bytes of each."""
+        return list(map(self._pieces.__getitem__, tokens))
+
     def split(self, before: Sequence[int], forced: bytes) -> tuple[tuple[int, ...], int]:
         """The tokens of `forced` after the answer's tokens `before`, and how many of them stand whatever follows.
 

@@ -62,7 +62,7 @@ class AnswerJob(Pending):
             self._learn(written)
 
     def _answer(self, written: Written, effort: Effort) -> Answer[Any]:
-        pieces = [self.canonical.text((token,)) for token in written.tokens]
+        pieces = self.canonical.pieces(written.tokens)
         text = b"".join(pieces).decode()
         drafted_by = self.drafts.source if self.drafts else None
         return Answer(
