@@ -67,8 +67,8 @@ def test_what_is_long_ago_is_forgotten(now: list[float]) -> None:
 
 
 def test_of_many_the_last_count() -> None:
-    record = of(failed=400, ok=500)
+    record = of(ok=500, failed=400)
     assert len(record) == 500
-    assert (record.share("failed"), record.share("ok")) == (0.0, 1.0)
+    assert (record.share("ok"), record.share("failed")) == (0.2, 0.8)
     record.add("invalid", 0.1)
-    assert (record.share("invalid"), record.share("ok")) == (0.002, 0.998)
+    assert (record.share("ok"), record.share("invalid")) == (0.198, 0.002)
