@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import pytest
 
 from copydesk.drafting.expected import ABSENT, Expected, Items, offer
-from copydesk.drafting.layout import Guess
+from copydesk.drafting.layout import Guess, write
 from copydesk.drafting.lookup import Lookup
-from copydesk.drafting.shape import Leaf
+from copydesk.drafting.shape import Leaf, read
 from copydesk.types import Json, Span
 
 from .cases import task_of
@@ -100,3 +100,27 @@ def test_another_guess_is_asked_for_with_what_stands_of_its_item() -> None:
     guess = expected.value("list[1].text", Leaf(frozenset({"string"})), '"R')
     assert guess == name("Rome")
     assert asked == [("list[1].text", '"R', {".type": '"org"'}, TEXT.find("Bob") + 3)]
+
+
+def test_of_an_item_that_is_only_guessed_the_rest_goes_with_the_guess() -> None:
+    wholes = [{".type": '"a"', ".text": '"x"'}, {".type": '"b"', ".text": ABSENT}]
+
+    def again(path: str, begun: str, item: Mapping[str, str], after: int) -> Guess | None:
+        leaf = path.removeprefix("list[0]")
+        fitting = (one[leaf] for one in wholes if all(one[other] == text for other, text in item.items()))
+        return next((Guess(text) for text in fitting if text.startswith(begun)), None)
+
+    shape = read(record(list={"type": "array", "items": {**ENTITY, "required": ["type"]}}))
+    for so_far, whole in (
+        ('{"list": [{"type": "', '{"list": [{"type": "a", "text": "x"}]}'),
+        ('{"list": [{"type": "b', '{"list": [{"type": "b"}]}'),
+    ):
+        written = write(shape, so_far, Expected({}, {"list": ()}, Lookup(TEXT), again))
+        assert written is not None
+        assert written.text == whole
+
+
+def test_what_an_expected_item_has_not_is_left_out_of_it() -> None:
+    schema = record(list={"type": "array", "items": {**ENTITY, "required": ["text"]}})
+    items = ({".text": name("Ann")}, {".type": Guess('"x"'), ".text": name("Bob")})
+    assert drafted(schema, "", {}, items) == '{"list": [{"text": "Ann"}, {"type": "x", "text": "Bob"}]}'

@@ -26,11 +26,11 @@ Items = Sequence[Mapping[str, Guess]]
 
 
 class Again(Protocol):
-    """Guesses anew a value that has begun otherwise than expected; None if it cannot."""
+    """Guesses anew a value that has begun otherwise than expected: `ABSENT` if it is left out; None if it cannot."""
 
     def __call__(self, path: str, begun: str, item: Mapping[str, str], after: int) -> Guess | None:
-        """`item` holds what stands of the array's item that the value is in, `after` where in the text the last value
-        ended."""
+        """`item` holds what is settled of the array's item that the value is in, `after` where in the text the last
+        value ended."""
 
 
 class Expected:
@@ -59,12 +59,15 @@ class Expected:
         item: Mapping[str, str] = {}
         array, index, rest = self._split(path)
         if array is not None:
-            guess, item = array.expected(index).get(rest, guess), array.standing(index)
+            guess, item = array.expected(index).get(rest, guess), array.begun(index)
         if not _goes_on(guess, leaf, begun):
             guess = self._again(path, begun, item, self._lookup.place) if self._again else None
         if guess is None or not _goes_on(guess, leaf, begun):
-            return self._lookup.value(path, leaf, begun)
-        self._lookup.passed(guess.spans)
+            guess = self._lookup.value(path, leaf, begun)
+        else:
+            self._lookup.passed(guess.spans)
+        if array is not None and guess is not None:
+            array.guessed(index, rest, guess.text)
         return guess
 
     def given(self, path: str, text: str) -> None:
@@ -77,6 +80,12 @@ class Expected:
     def present(self, path: str) -> bool:
         """Whether an optional key is expected, or that a compound that may be null is not."""
         guess = self._singles.get(f"{path}?") or self._singles.get(path)
+        array, index, rest = self._split(path)
+        if array is not None:
+            item = array.expected(index)
+            guess = item.get(rest, Guess(ABSENT)) if item else None
+            if guess is None and self._again is not None:
+                guess = self._again(path, "", array.begun(index), self._lookup.place)
         if guess is None:
             return path in self._arrays or self._lookup.present(path)
         return guess.text != ABSENT
@@ -112,6 +121,8 @@ class _Array:
     def __init__(self, items: Items) -> None:
         self._items = items
         self._standing: list[dict[str, str]] = []
+        self._guessed: tuple[int, dict[str, str]] = (0, {})
+        """Of the last item of which anything was guessed: its index, and what."""
 
     def given(self, index: int, leaf: str, text: str) -> None:
         if index == len(self._standing):
@@ -119,16 +130,22 @@ class _Array:
         if index < len(self._standing):
             self._standing[index][leaf] = text
 
-    def standing(self, index: int) -> Mapping[str, str]:
-        """What stands of an item."""
-        return self._standing[index] if index < len(self._standing) else {}
+    def guessed(self, index: int, leaf: str, text: str) -> None:
+        if index != self._guessed[0]:
+            self._guessed = (index, {})
+        self._guessed[1][leaf] = text
+
+    def begun(self, index: int) -> Mapping[str, str]:
+        """What stands of an item, and what was guessed of it since."""
+        standing = self._standing[index] if index < len(self._standing) else {}
+        return standing | self._guessed[1] if index == self._guessed[0] else standing
 
     def expected(self, index: int) -> Mapping[str, Guess]:
         """The item expected at an index, not before the last that stands; empty if there is none."""
         place = 0
         for standing in self._standing[:index]:
             place = self._after(standing, place)
-        begun = self.standing(index)
+        begun = self.begun(index)
         place += max(0, index - len(self._standing))
         fitting = (item for item in self._items[place:] if all(_is(item, leaf, text) for leaf, text in begun.items()))
         return next(fitting, {})

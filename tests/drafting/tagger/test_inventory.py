@@ -11,7 +11,7 @@ from copydesk.drafting.shape import Shape, read
 from copydesk.drafting.tagger.alignment import STEM
 from copydesk.drafting.tagger.inventory import inventory
 from copydesk.drafting.tagger.samples import sample_of
-from copydesk.drafting.tagger.tagger import Kind, Records, Tagger
+from copydesk.drafting.tagger.tagger import Kind, Records, Tagger, as_value
 from copydesk.drafting.tagger.targets import targets_of
 
 STRING = {"type": "string"}
@@ -76,9 +76,11 @@ def test_records_are_told_by_what_is_copied_and_sorted_by_what_is_not() -> None:
     assert tagger.usual["found[].sort"] == '"person"'
 
 
-def test_records_of_which_nothing_is_copied_are_not_learned() -> None:
-    tagger = counted(ENTITIES, [("x", {"found": [entity("place", "Rome")]})] * 3 + [("y", {"found": []})] * 3)
+def test_records_of_which_nothing_is_copied_are_values_as_a_whole() -> None:
+    rows = [("x", {"found": [entity("place", "Rome")]})] * 3 + [("y", {"found": [entity("place", "Oslo")]})]
+    tagger = counted(ENTITIES, rows + [("y", {"found": []})] * 3)
     assert (tagger.records, tagger.kinds, tagger.filled) == ({}, (), frozenset())
+    assert tagger.values == (("found[]", as_value({".sort": '"place"', ".text": '"Rome"', ".sure": "true"})),)
 
 
 def test_what_was_known_keeps_its_place() -> None:

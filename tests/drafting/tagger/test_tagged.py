@@ -130,6 +130,76 @@ def test_records_take_what_stands_after_their_anchor() -> None:
     )
 
 
+MARKS = read(
+    {
+        "type": "object",
+        "properties": {
+            "marks": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "properties": {"kind": STRING, "weight": {"type": "integer"}, "note": STRING},
+                    "required": ["kind", "weight"],
+                },
+            }
+        },
+        "required": ["marks"],
+    }
+)
+MEANT = {
+    "late": {"kind": "delivery", "weight": 2},
+    "broken": {"kind": "quality", "weight": 5, "note": "urgent"},
+    "rude": {"kind": "service", "weight": 3},
+}
+
+
+@pytest.fixture(scope="module")
+def marks() -> Tagger:
+    luck = random.Random(1)
+    rows = []
+    for _ in range(80):
+        said = [word for word in MEANT if luck.random() < 0.4]
+        rows.append((f"it was {', '.join(said)} again", written({"marks": [MEANT[word] for word in said]})))
+    fitted = fit(MARKS, rows)
+    assert fitted is not None
+    return fitted
+
+
+@pytest.mark.parametrize(
+    ("text", "so_far", "marked"),
+    [
+        ("it was broken again", "", ["broken"]),
+        ("it was fine again", "", []),
+        ("it was fine again", '{"marks": [{"kind": "s', ["rude"]),
+        ("it was late again", '{"marks": [{"kind": "quality", "wei', ["broken", "late"]),
+    ],
+)
+def test_records_of_which_nothing_is_copied(marks: Tagger, text: str, so_far: str, marked: list[str]) -> None:
+    found = draft(marks, text, so_far, MARKS)
+    assert found is not None
+    assert found.text == written({"marks": [MEANT[word] for word in marked]})
+
+
+def test_an_array_that_is_always_empty_is_expected_to_be() -> None:
+    rows = [(f"it was {word} again", written({"marks": [], "tone": word})) for word in ("fine", "good", "fair")] * 9
+    tone = {
+        "type": "object",
+        "properties": {
+            "marks": {
+                "type": "array",
+                "items": {"type": "object", "properties": {"kind": STRING}, "required": ["kind"]},
+            },
+            "tone": STRING,
+        },
+        "required": ["marks", "tone"],
+    }
+    fitted = fit(read(tone), rows)
+    assert fitted is not None
+    found = draft(fitted, "it was poor again", shape=read(tone))
+    assert found is not None
+    assert found.text == '{"marks": [], "tone": "poor"}'
+
+
 @settings(max_examples=cases(60))
 @given(
     record_and_values().flatmap(

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from copydesk.drafting.shape import Shape
-from copydesk.drafting.tagger.inventory import category_of, inventory
+from copydesk.drafting.tagger.inventory import category_of, inventory, whole_item
 from copydesk.drafting.tagger.perceptron import Learning, Rows, Run, Scores, rows_of, score
 from copydesk.drafting.tagger.samples import Sample, sample_of
 from copydesk.drafting.tagger.tagger import Kind, Tagger, in_items
@@ -120,11 +120,16 @@ def _lesson(sample: Sample, targets: Targets, tagger: Tagger, numbers: _Numbers)
 
 
 def _add_array(lesson: _Lesson, several: Several, sample: Sample, tagger: Tagger, numbers: _Numbers) -> None:
-    targets = {in_items(several, leaf) for leaf in several.leaves()}
+    whole = in_items(several, "")
+    targets = {whole, *(in_items(several, leaf) for leaf in several.leaves())}
     lesson.sets.update({number: set() for kind, number in numbers.kinds.items() if kind.target in targets})
     lesson.flags.update({number: False for (owner, _), number in numbers.values.items() if owner in targets})
     records = tagger.records.get(several.path)
     for item in sample.arrays.get(several.path, ()):
+        if several.keys and records is None:
+            number = numbers.values.get((whole, whole_item(item)))
+            if number is not None:
+                lesson.flags[number] = True
         for leaf, gold in item.items():
             target = in_items(several, leaf)
             category = category_of(records, item) if records and leaf == records.anchor else ()

@@ -14,7 +14,7 @@ from copydesk.drafting.expected import ABSENT
 from copydesk.drafting.tagger.alignment import EDITS, STEM
 from copydesk.drafting.tagger.perceptron import Weights
 from copydesk.drafting.tagger.samples import Gold, Sample
-from copydesk.drafting.tagger.tagger import Kind, Records, Tagger, in_items
+from copydesk.drafting.tagger.tagger import Kind, Records, Tagger, as_value, in_items
 from copydesk.drafting.tagger.targets import Several, Targets
 
 Thing = TypeVar("Thing")
@@ -37,7 +37,7 @@ def inventory(targets: Targets, samples: Sequence[Sample], base: Tagger | None) 
     records = {several.path: _records(several, samples) for several in targets.arrays if several.keys}
     known = {path: found for path, found in records.items() if found} | dict(base.records if base else {})
     kinds = _extended(base.kinds if base else (), _kinds(targets, samples, known), _MOST_KINDS)
-    values = _extended(base.values if base else (), _values(targets, samples), _MOST_VALUES)
+    values = _extended(base.values if base else (), _values(targets, samples, known), _MOST_VALUES)
     weights = (
         base.weights.widened(len(kinds), len(values))
         if base
@@ -125,7 +125,12 @@ def _few(golds: Sequence[Gold | None]) -> bool:
     return len({gold.text for gold in golds if gold}) <= min(_MOST_CATEGORIES, 2 + len(golds) // 4)
 
 
-def _values(targets: Targets, samples: Sequence[Sample]) -> list[tuple[str, str]]:
+def whole_item(item: Mapping[str, Gold]) -> str:
+    """An item of an array of records as one value."""
+    return as_value({path: gold.text for path, gold in item.items()})
+
+
+def _values(targets: Targets, samples: Sequence[Sample], records: Mapping[str, Records]) -> list[tuple[str, str]]:
     """The frequent values that are not copied, by target."""
     counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for sample in samples:
@@ -133,8 +138,10 @@ def _values(targets: Targets, samples: Sequence[Sample]) -> list[tuple[str, str]
             if not any(copy.edit != STEM for copy in gold.copies):
                 counts[path][gold.text] += 1
         for several in targets.arrays:
-            for item in sample.arrays.get(several.path, ()) if not several.keys else ():
-                if not item[""].copies:
+            for item in sample.arrays.get(several.path, ()) if several.path not in records else ():
+                if several.keys:
+                    counts[in_items(several, "")][whole_item(item)] += 1
+                elif not item[""].copies:
                     counts[in_items(several, "")][item[""].text] += 1
     found = [
         (count, target, text)

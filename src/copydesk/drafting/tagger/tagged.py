@@ -13,14 +13,14 @@ from functools import cached_property
 
 import numpy as np
 
-from copydesk.drafting.expected import Expected, Items
+from copydesk.drafting.expected import ABSENT, Expected, Items
 from copydesk.drafting.layout import Guess
 from copydesk.drafting.lookup import Lookup
 from copydesk.drafting.strings import begun_content
 from copydesk.drafting.tagger.alignment import EDITS
 from copydesk.drafting.tagger.features import Integers, units_of
 from copydesk.drafting.tagger.perceptron import Run, Scores, rows_of, score
-from copydesk.drafting.tagger.tagger import Records, Tagger, in_items
+from copydesk.drafting.tagger.tagger import Records, Tagger, as_item, in_items
 from copydesk.drafting.tagger.targets import Several, Targets
 from copydesk.types import Span
 
@@ -93,7 +93,20 @@ class Tagged:
                 arrays[several.path] = self._records(several, self._tagger.records[several.path])
             elif not several.keys:
                 arrays[several.path] = self._plain_items(several)
+            elif several.path in self._wholes or several.path not in self._tagger.filled:
+                arrays[several.path] = self._whole_items(several.path)
         return arrays
+
+    def _whole_items(self, array: str) -> Items:
+        """The records of an array of which nothing is copied; at least one where it is hardly ever empty."""
+        scores = self._scores
+        if scores is None:
+            return []
+        scored = [(float(scores.values[value]), item) for value, item in self._wholes.get(array, ())]
+        found = [item for points, item in scored if points > 0]
+        if not found and scored and array in self._tagger.filled:
+            found = [max(scored, key=lambda one: one[0])[1]]
+        return [{path: Guess(text) for path, text in item.items()} for item in found]
 
     def _plain_items(self, several: Several) -> Items:
         target = in_items(several, "")
@@ -173,6 +186,16 @@ class Tagged:
     def _values(self) -> dict[str, list[int]]:
         return _grouped([target for target, _ in self._tagger.values])
 
+    @cached_property
+    def _wholes(self) -> dict[str, list[tuple[int, dict[str, str]]]]:
+        """By array of records, the frequent items as a whole, with their numbers among the values."""
+        keyed = {in_items(several, ""): several.path for several in self._targets.arrays if several.keys}
+        wholes: dict[str, list[tuple[int, dict[str, str]]]] = {}
+        for target, numbers in self._values.items():
+            if target in keyed:
+                wholes[keyed[target]] = [(number, as_item(self._tagger.values[number][1])) for number in numbers]
+        return wholes
+
     def _again(self, path: str, begun: str, item: Mapping[str, str], after: int) -> Guess | None:
         """The best value that goes on from what is begun: a run that starts with it, or a listed value."""
         scores = self._scores
@@ -183,6 +206,11 @@ class Tagged:
         for value in self._values.get(target, ()):
             text = self._tagger.values[value][1]
             if text and text.startswith(begun):
+                options.append((float(scores.values[value]), Guess(text)))
+        array, _, leaf = target.partition("[]")
+        for value, whole in self._wholes.get(array, ()):
+            text = whole.get(leaf, ABSENT)
+            if text.startswith(begun) and all(whole.get(other) == said for other, said in item.items()):
                 options.append((float(scores.values[value]), Guess(text)))
         kinds = self._kinds_within(target, item)
         for first, least in self._starting_with(begun, after if target != path else 0) if kinds else ():

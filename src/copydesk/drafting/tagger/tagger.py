@@ -6,6 +6,7 @@ are learned, used or kept.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -42,7 +43,8 @@ class Tagger:
     weights: Weights
     kinds: tuple[Kind, ...] = ()
     values: tuple[tuple[str, str], ...] = ()
-    """Frequent values that are not copied: target and JSON text."""
+    """Frequent values that are not copied: target and JSON text. Of arrays of records of which nothing is copied, the
+    target is the array's path with `[]`, the value a whole item, `as_value`."""
     edits: Mapping[str, str] = field(default_factory=dict)
     """By target, how a run is written as a value; as it is where there is none."""
     stems: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
@@ -55,6 +57,17 @@ class Tagger:
     """Paths of arrays that are hardly ever empty."""
     seen: int = 0
     """Answers learned from."""
+
+
+def as_value(item: Mapping[str, str]) -> str:
+    """A whole item of an array of records, given as JSON texts by path within it, as one value."""
+    return json.dumps(item, ensure_ascii=False)
+
+
+def as_item(value: str) -> dict[str, str]:
+    """What `as_value` was given."""
+    item: dict[str, str] = json.loads(value)
+    return item
 
 
 def in_items(several: Several, leaf: str) -> str:
