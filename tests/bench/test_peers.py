@@ -57,7 +57,17 @@ def test_a_build_is_told_how_to_speculate(tmp_path: Path) -> None:
     command = Peer(tmp_path / "llama-server", tmp_path / "a.gguf", 2, speculation=True).command(8080)
     assert command[0] == str(tmp_path / "llama-server")
     assert command[command.index("--spec-type") + 1] == "ngram-simple"
+    assert command[command.index("--parallel") + 1] == "1"
+    assert "--poll" not in command
     assert "--spec-type" not in Peer(tmp_path / "llama-server", tmp_path / "a.gguf", 2).command(8080)
+
+
+def test_several_at_once(tmp_path: Path) -> None:
+    peer = Peer(tmp_path / "llama-server", tmp_path / "a.gguf", 2, slots=8, connections=64, spins=False)
+    command = peer.command(8080)
+    named = ("--parallel", "--ctx-size", "--threads-http", "--poll")
+    assert [command[command.index(name) + 1] for name in named] == ["8", "8192", "67", "0"]
+    assert peer.environment()["OMP_WAIT_POLICY"] == "passive"
 
 
 def test_addresses_by_the_wheel(tiny_model: Path, gguf_file: Path) -> None:

@@ -58,6 +58,8 @@ class Peer:
     """Sequences at once."""
     connections: int = 1
     """Clients at once: it keeps a thread for each connection."""
+    spins: bool = True
+    """Whether its threads wait for one another in a loop, as is usual: quicker, unless others need the cores."""
 
     @property
     def context(self) -> int:
@@ -76,10 +78,16 @@ class Peer:
         command = [str(self.build), "--model", str(self.gguf), "--host", "127.0.0.1", "--port", str(port)]
         command += ["--parallel", str(self.slots), "--ctx-size", str(self.context), "--threads", str(self.threads)]
         command += ["--threads-http", str(self._http_threads), "--no-ui"]
+        if not self.spins:
+            command += ["--poll", "0"]
         if self.speculation:
             command += ["--spec-type", "ngram-simple", "--spec-ngram-simple-size-n", str(NGRAM)]
             command += ["--spec-ngram-simple-size-m", str(DRAFT)]
         return command
+
+    def environment(self) -> dict[str, str]:
+        """The variables of its process."""
+        return dict(os.environ) if self.spins else os.environ | {"OMP_WAIT_POLICY": "passive"}
 
     @property
     def _http_threads(self) -> int:
@@ -94,7 +102,9 @@ class Running:
         # Not a pipe, which would fill up; closed with the process.
         self._log: TextIO = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115
         try:
-            self._process = subprocess.Popen(peer.command(self._port), stdout=self._log, stderr=subprocess.STDOUT)
+            self._process = subprocess.Popen(
+                peer.command(self._port), stdout=self._log, stderr=subprocess.STDOUT, env=peer.environment()
+            )
         except OSError as error:
             raise CopydeskError(f"{peer.build} cannot be started: {error.strerror}") from error
         try:

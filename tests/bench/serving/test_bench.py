@@ -15,12 +15,14 @@ import pytest
 from copydesk.bench.serving import bench as whole
 from copydesk.bench.serving.bench import Bench, Sizes
 from copydesk.bench.serving.clients import Load, Reply, Window
+from copydesk.bench.serving.modes import Mode
 from copydesk.bench.serving.servers import LlamaCpp, Running
 from copydesk.cli import main
 from copydesk.errors import CopydeskError
 
 SIZES = Sizes(repeats=2, clients=(1, 4), slots=(2, 3))
-RATES = {"ours": 40, "2": 10, "3": 20, "3 speculative": 5}
+TWO, THREE = "2 slots, 1 thread", "3 slots, 1 thread"
+RATES = {"ours": 40, TWO: 10, THREE: 20, f"{THREE}, ngram-simple": 5}
 
 
 @dataclass
@@ -45,11 +47,10 @@ def told(monkeypatch: pytest.MonkeyPatch) -> Told:
         yield Running("copydesk", "ours", {}, 0)
 
     @contextmanager
-    def start(peer: LlamaCpp, slots: int, speculation: bool, connections: int) -> Iterator[Running]:
+    def start(peer: LlamaCpp, mode: Mode, connections: int) -> Iterator[Running]:
         assert connections == 4
-        name = f"{slots}{' speculative' if speculation else ''}"
-        told.starts.append(name)
-        yield Running("llama.cpp", name, {}, 0)
+        told.starts.append(str(mode))
+        yield Running("llama.cpp", str(mode), {}, 0)
 
     def drive(
         url: str,
@@ -72,6 +73,7 @@ def told(monkeypatch: pytest.MonkeyPatch) -> Told:
     monkeypatch.setattr(LlamaCpp, "start", start)
     monkeypatch.setattr(LlamaCpp, "version", "1")
     monkeypatch.setattr(whole, "drive", drive)
+    monkeypatch.setattr(whole, "available_cores", lambda: 1)
     monkeypatch.setattr(whole.machine, "_BYTES", 2**22)
     return told
 
@@ -89,7 +91,7 @@ def test_every_row(data: Path, gguf: Path, told: Told, tmp_path: Path) -> None:
     assert found == list(itertools.product(("address", "news"), (1, 4), ("copydesk", "llama.cpp")))
     assert {row["per_second"]["median"] for row in report["rows"]} == {40.0, 20.0}
     assert {row["times_the_other"]["median"] for row in report["rows"] if row["server"] == "copydesk"} == {2.0}
-    assert report["peer"]["used"] == {"3 slots": [1, 4]}
+    assert report["peer"]["used"] == {THREE: [1, 4]}
     for agreed in report["agreement"].values():
         assert agreed["compared"] == agreed["equal"] == agreed["equal_prompts"] > 0
     page = (tmp_path / "page.md").read_text(encoding="utf-8")
@@ -99,7 +101,7 @@ def test_every_row(data: Path, gguf: Path, told: Told, tmp_path: Path) -> None:
 
 def test_turns(data: Path, gguf: Path, told: Told) -> None:
     Bench(data, gguf=gguf, sizes=SIZES).run()
-    assert told.starts == ["2", "3", "3 speculative", "ours", "3", "3", "ours"]
+    assert told.starts == [TWO, THREE, f"{THREE}, ngram-simple", "ours", THREE, THREE, "ours"]
     assert {seconds for *_, seconds, _ in told.asked[:6]} == {SIZES.choosing}
     measured = told.asked[6:]
     assert [clients for _, _, clients, _, _ in measured] == [1, 4] * 8

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from copydesk.bench.serving.jobs import Job, body, said
+from copydesk.bench.serving.modes import Mode
 from copydesk.bench.serving.servers import LlamaCpp, Running, ours
 from copydesk.errors import CopydeskError
 from copydesk.models.resolve import BUILTIN_FOLDER
@@ -35,10 +36,10 @@ def test_both_read_the_same_prompts_and_answer_alike(tmp_path: Path) -> None:
     from copydesk.bench.gguf_file import write_gguf
 
     write_gguf(BUILTIN_FOLDER, tmp_path / "nano.gguf")
-    peer = LlamaCpp(tmp_path / "nano.gguf", None, 1)
+    peer = LlamaCpp(tmp_path / "nano.gguf", None)
     assert peer.version.startswith("xllamacpp ")
     answers = []
-    for started in (ours(), peer.start(2, False, 8)):
+    for started in (ours(), peer.start(Mode(2, 2, spins=False), 8)):
         with started as server:
             answers.append([said(job, _ask(server, job, text)) for job, text in TEXTS.items()])
             assert server.process != os.getpid()
@@ -59,4 +60,4 @@ def test_ours_that_does_not_start(tmp_path: Path) -> None:
 
 def test_a_build(tmp_path: Path) -> None:
     with pytest.raises(CopydeskError, match="cannot be run"):
-        _ = LlamaCpp(tmp_path / "a.gguf", tmp_path / "llama-server", 1).version
+        _ = LlamaCpp(tmp_path / "a.gguf", tmp_path / "llama-server").version

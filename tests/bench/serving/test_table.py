@@ -53,9 +53,8 @@ def test_conditions() -> None:
         "model": "nano",
         "peer": {
             "version": "x 1",
-            "threads": 2,
             "used": {"4 slots": [1, 10], "16 slots": [64]},
-            "requests_per_second": {"4 slots": {"1": 3.5, "64": 4.0}},
+            "requests_per_second": {"4 slots": {"1": 3.5, "10": 4.0}},
         },
         "rows": [row.to_dict() for row in rows({("news", 1, "copydesk"): [_seen(2.0)]})],
         "agreement": {
@@ -67,10 +66,8 @@ def test_conditions() -> None:
     assert "A (avx2), 2 cores" in said
     assert "Load average before: 0.5." in said
     assert "5 s a row after each client was answered; seed 4; 300 s in all." in said
-    assert (
-        "Its modes by clients: 4 slots for 1 and 10; 16 slots for 64. Tried, addresses/s by clients: 4 slots: 3.5, 4."
-        in said
-    )
+    assert "Its modes by clients: 4 slots for 1 and 10; 16 slots for 64. Tried, addresses/s" in said
+    assert "with 1 and 10 clients: 4 slots: 3.5, 4." in said
     assert "The clients took at most 25% of the processors." in said
     assert "Of 1,200 news labels that both were asked for, 1,199 were answered alike; 1,200 prompts" in said
     assert "addresses that both" not in said

@@ -46,13 +46,13 @@ class Sizes:
     seconds: float = 5.0
     """A row and repeat."""
     warm_up: float = 1.0
-    slots: tuple[int, ...] = (4, 16)
+    slots: tuple[int, ...] = (16, 4)
     """Of the peer, that are tried."""
     choosing: float = 2.0
     """Seconds for each number of clients and mode that is tried."""
 
 
-QUICK = Sizes(repeats=1, clients=(1, 64), seconds=1.0, warm_up=0.2, slots=(4,), choosing=0.5)
+QUICK = Sizes(repeats=1, clients=(1, 4, 64), seconds=1.0, warm_up=0.2, slots=(16,), choosing=0.5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +82,10 @@ class Bench:
         ]
         with tempfile.TemporaryDirectory(prefix="copydesk-bench-") as made:
             gguf = wide_model.gguf(resolve(self.model), self.gguf or Path(made) / "q8_0.gguf")
-            peer = LlamaCpp(gguf, self.llama_server, available_cores())
-            about: Json = {"version": peer.version, "threads": peer.threads}
-            choice = choose(self.sizes.slots, self.sizes.clients, partial(self._rates, peer, texts[0]["address"]))
+            peer = LlamaCpp(gguf, self.llama_server)
+            about: Json = {"version": peer.version}
+            rates = partial(self._rates, peer, texts[0]["address"])
+            choice = choose(available_cores(), self.sizes.slots, self.sizes.clients, rates)
             measured: dict[Place, list[Seen]] = {
                 (job, clients, kind): [] for job in JOBS for clients in self.sizes.clients for kind in KINDS
             }
@@ -109,7 +110,7 @@ class Bench:
     def _rates(self, peer: LlamaCpp, texts: Sequence[str], mode: Mode, clients: Sequence[int]) -> dict[int, float]:
         """Addresses a second in a mode of the peer's, by clients."""
         remaining = itertools.cycle(texts)
-        with peer.start(mode.slots, mode.speculation, max(clients)) as server:
+        with peer.start(mode, max(clients)) as server:
             found = {
                 number: self._seen(server, "address", remaining, number, self.sizes.choosing).per_second
                 for number in clients
@@ -137,7 +138,7 @@ class Bench:
     def _start(self, peer: LlamaCpp, mode: Mode | None) -> AbstractContextManager[Running]:
         """The peer's server in a mode, ours without."""
         if mode is not None:
-            return peer.start(mode.slots, mode.speculation, max(self.sizes.clients))
+            return peer.start(mode, max(self.sizes.clients))
         named = ["--model", self.model] if self.model else []
         return ours([*named, "--engine", self.engine])
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import httpx
 
 _SECONDS_TO_ANSWER = 300.0
-_SECONDS_TO_DRAIN = 10.0
+_SECONDS_TO_DRAIN = 3.0
 """What requests that are still open get, once all is measured."""
 _PAUSE = 0.05
 """After a request that was not even refused."""

@@ -5,13 +5,15 @@ Knows what is tried, not how it is measured.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from copydesk.types import Json
 
 _CLEARLY = 1.05
-"""A mode of its own, for some number of clients, is used from so many times the requests of the most clients' mode."""
+"""A mode of its own, for some number of clients, is used from so many times the requests of the other's on."""
+_MOST_TRIED = 2
+"""Numbers of clients that modes are tried with; for more than those it is run as for the last of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,10 +22,14 @@ class Mode:
 
     slots: int
     """Sequences at once."""
+    threads: int
+    spins: bool = True
+    """Whether its threads wait for one another in a loop, as is usual."""
     speculation: bool = False
 
     def __str__(self) -> str:
-        return f"{self.slots} slots{', ngram-simple' if self.speculation else ''}"
+        threads = "1 thread" if self.threads == 1 else f"{self.threads} threads{'' if self.spins else ' (passive)'}"
+        return f"{self.slots} slots, {threads}{', ngram-simple' if self.speculation else ''}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,17 +58,31 @@ class Choice:
 
 
 def choose(
-    slots: Sequence[int], clients: Sequence[int], measure: Callable[[Mode, Sequence[int]], dict[int, float]]
+    threads: int,
+    slots: Sequence[int],
+    clients: Sequence[int],
+    measure: Callable[[Mode, Sequence[int]], dict[int, float]],
 ) -> Choice:
-    """Try each number of slots, then speculation with the best; `measure` says the requests a second by clients."""
-    tried = {mode: measure(mode, clients) for mode in map(Mode, slots)}
-    most = max(clients)
-    best = max(tried, key=lambda mode: tried[mode][most])
-    speculative = Mode(best.slots, speculation=True)
-    tried[speculative] = measure(speculative, clients)
-    usual = max(tried, key=lambda mode: tried[mode][most])
-    modes = {}
-    for number in clients:
+    """Try ways to use so many threads, with the best of them numbers of slots, and with the best of those speculation.
+
+    `measure` says the requests a second by clients; `clients` ascend.
+    """
+    few = clients[:_MOST_TRIED]
+    tried: dict[Mode, dict[int, float]] = {}
+
+    def best(modes: Iterable[Mode]) -> Mode:
+        for mode in modes:
+            if mode not in tried:
+                tried[mode] = measure(mode, few)
+        return max(tried, key=lambda mode: tried[mode][few[-1]])
+
+    usual = Mode(slots[0], threads)
+    found = best((usual, replace(usual, spins=False), replace(usual, threads=1)) if threads > 1 else (usual,))
+    found = best(replace(found, slots=number) for number in slots)
+    found = best((replace(found, speculation=True),))
+    modes = dict.fromkeys(clients, found)
+    for number in few:
         own = max(tried, key=lambda mode: tried[mode][number])
-        modes[number] = own if tried[own][number] > _CLEARLY * tried[usual][number] else usual
+        if tried[own][number] > _CLEARLY * tried[found][number]:
+            modes[number] = own
     return Choice(modes, tried)

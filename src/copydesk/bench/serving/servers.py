@@ -17,6 +17,7 @@ from pathlib import Path
 from copydesk.bench.peers import Peer, build_version
 from copydesk.bench.server_process import ServerProcess
 from copydesk.bench.serving.jobs import Kind
+from copydesk.bench.serving.modes import Mode
 
 _ROUTE = "/v1/chat/completions"
 
@@ -62,12 +63,11 @@ class LlamaCpp:
     gguf: Path
     build: Path | None
     """Its `llama-server`; None for the wheel's."""
-    threads: int
 
     @contextmanager
-    def start(self, slots: int, speculation: bool, connections: int) -> Iterator[Running]:
-        """Its server, with so many sequences at once. Errors: `CopydeskError`."""
-        peer = Peer(self.build, self.gguf, self.threads, speculation, slots, connections)
+    def start(self, mode: Mode, connections: int) -> Iterator[Running]:
+        """Its server, for so many clients. Errors: `CopydeskError`."""
+        peer = Peer(self.build, self.gguf, mode.threads, mode.speculation, mode.slots, connections, mode.spins)
         with peer.start() as server:
             yield Running("llama.cpp", server.url + _ROUTE, {}, server.process)
 

@@ -62,6 +62,11 @@ def rows(seen: Mapping[Place, Sequence[Seen]]) -> list[Row]:
     return found
 
 
+def _few(peer: Json) -> list[str]:
+    """The numbers of clients that the peer's modes were tried with."""
+    return list(next(iter(peer["requests_per_second"].values()), {}))
+
+
 def _ratio(ours: Sequence[Seen], theirs: Sequence[Seen]) -> Spread | None:
     """Of requests a second, where the peer answered any in each of its repeats."""
     both = [(mine.per_second, other.per_second) for mine, other in zip(ours, theirs, strict=False)]
@@ -102,8 +107,8 @@ def conditions(report: Json) -> list[str]:
         f"Medians of {sizes['repeats']} repeats (lowest-highest), in turns, each with servers of their own, "
         f"{sizes['seconds']:g} s a row after each client was answered; seed {report['seed']}; "
         f"{report['seconds']} s in all.",
-        f"Model: {report['model']}; for llama.cpp's server, of {peer['version']}, as Q8_0, with {peer['threads']} "
-        f"threads. Its modes by clients: {used}. Tried, addresses/s by clients: {tried}.",
+        f"Model: {report['model']}; for llama.cpp's server, of {peer['version']}, as Q8_0. "
+        f"Its modes by clients: {used}. Tried, addresses/s with {' and '.join(_few(peer))} clients: {tried}.",
     ]
     if measured:
         most = max(row["client_share"]["high"] for row in measured)
