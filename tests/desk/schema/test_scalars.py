@@ -57,6 +57,9 @@ def accepts(tokenizer: Tokenizer, canonical: Canonical) -> Accepts:
         ({"type": "string", "pattern": "b+$"}, ['"ab"', '"bb"'], ['"ba"', '"' + "a" * 20 + 'b"']),
         ({"type": "string", "pattern": "^a", "format": "ipv4"}, [], ['"a"', '"1.2.3.4"']),
         ({"type": "string", "allOf": [{"pattern": "^a"}, {"pattern": "b$"}]}, ['"ab"', '"axb"'], ['"a"', '"b"']),
+        ({"type": "number", "minimum": 0, "maximum": 1.555}, ["1.5", "1.55", "0.9", "0"], ["1.6", "1.556"]),
+        ({"type": "number", "minimum": 0, "exclusiveMaximum": 1}, ["0.9", "0.99", "0.9999"], ["1", "1.0"]),
+        ({"type": "number", "minimum": -0.75, "maximum": 9}, ["-0.7", "-0.75", "-0.1"], ["-0.8", "-0.76"]),
         ({"type": "string", "format": "date", "pattern": "^2024"}, ['"2024-02-29"'], ['"2023-02-28"', '"2024-02-30"']),
     ],
 )

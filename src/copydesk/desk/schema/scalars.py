@@ -98,7 +98,17 @@ def number(case: Conjunction) -> Json | None:
         raise unsupported(
             "minimum", case.path, f"there is no number of at most {decimals} decimals in so small a range"
         )
-    return {"type": "number", "minimum": float(least), "maximum": float(most), "multipleOf": float(step)}
+    within = {"type": "number", "minimum": float(least), "maximum": float(most), "multipleOf": float(step)}
+    begun = [float(value) for value in _begun(least) + _begun(most) if least <= value <= most]
+    return {"anyOf": [within, {"enum": begun}]} if begun else within
+
+
+def _begun(bound: Decimal) -> list[Decimal]:
+    """The numbers that a bound's digits begin with: of those after the point the grammar takes none for a number nearer
+    to zero than the bound (1.9 where 1.99 is the most)."""
+    whole, _, decimals = f"{bound.normalize():f}".partition(".")
+    begun = (decimals[:count] for count in range(1, len(decimals)))
+    return [Decimal(f"{whole}.{part}") for part in begun if not part.endswith("0")]
 
 
 def string(case: Conjunction, longest: int) -> Json | None:
