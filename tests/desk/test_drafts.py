@@ -47,7 +47,7 @@ def test_within_a_character_it_is_waited_for_the_rest(drafts: Drafts, drafters: 
 def test_who_drafted_is_told_once_something_was_read(drafts: Drafts) -> None:
     proposal = drafts.propose(b"")
     assert drafts.source is None
-    assert 0 < drafts.length(proposal, 10) <= (proposal.left() if proposal else 0)
+    assert 0 < drafts.length(proposal, 10) <= (proposal.left(100) if proposal else 0)
     drafts.judge(3, 3, 3)
     assert drafts.source == "rules"
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unittest.mock import Mock
+
 import pytest
 
 from copydesk.desk.habits import Habits
@@ -67,13 +69,26 @@ def test_a_draft_may_begin_in_the_middle(tokenizer: Tokenizer) -> None:
 
 def test_it_tells_how_much_is_left(proposal: Proposal, tokenizer: Tokenizer) -> None:
     tokens = tokenizer.encode(TEXT)
-    assert (proposal.left(), proposal.used_up) == (len(tokens) + 1, False)
+    assert (proposal.left(100), proposal.used_up) == (len(tokens) + 1, False)
     proposal.follow(tokenizer.token_bytes(tokens[0]))
-    assert proposal.left() == len(tokens)
+    assert proposal.left(100) == len(tokens)
     proposal.follow(TEXT.encode()[len(tokenizer.token_bytes(tokens[0])) :])
-    assert (proposal.left(), proposal.used_up) == (1, True)
+    assert (proposal.left(100), proposal.used_up) == (1, True)
     proposal.follow(b"x")
-    assert (proposal.left(), proposal.used_up) == (0, False)
+    assert (proposal.left(100), proposal.used_up) == (0, False)
+
+
+def test_no_more_is_made_into_tokens_than_is_looked_for(tokenizer: Tokenizer) -> None:
+    split: list[int] = []
+
+    def encode(text: str) -> list[int]:
+        split.append(len(text))
+        return tokenizer.encode(text)
+
+    proposal = Proposal(TEXT * 50, Mock(wraps=tokenizer, encode=encode, eos_token_ids=tokenizer.eos_token_ids))
+    assert proposal.left(3) == 3
+    assert split[0] < 100
+    assert rest(proposal, tokenizer) == TEXT * 50
 
 
 def test_a_very_long_draft_is_followed_to_its_end(tokenizer: Tokenizer) -> None:

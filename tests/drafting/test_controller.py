@@ -102,6 +102,22 @@ def test_nothing_is_drafted_before_costs_are_known() -> None:
     assert controller.length("task", "drafter", 20, Pass(40)) > 0
 
 
+def test_the_worse_drafts_fare_the_less_of_them_is_looked_at() -> None:
+    controller = Controller(LEVEL)
+    reach = [controller.reach("task", "drafter", Pass(1))]
+    for _ in range(3):
+        for _ in range(20):
+            controller.judge("task", "drafter", Pass(1), 1, 0)
+        reach.append(controller.reach("task", "drafter", Pass(1)))
+    assert reach[0] > 100
+    assert reach == sorted(reach, reverse=True)
+    assert 1 <= reach[-1] < 6
+    assert controller.reach("task", "drafter", Pass(1, again=True)) == reach[0]
+    for _ in range(1000):
+        controller.judge("task", "drafter", Pass(1), 60, 60)
+    assert controller.reach("task", "drafter", Pass(1)) > 1000
+
+
 def test_nothing_is_planned_of_nothing() -> None:
     assert Controller(LEVEL).length("task", "drafter", 0, Pass(1)) == 0
 

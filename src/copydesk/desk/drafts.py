@@ -87,7 +87,9 @@ class Drafts:
         if proposal is None:
             return 0
         ride = Pass(read, self.others(), self._corrected)
-        length = self._drafting.controller.length(self._key, proposal.source, proposal.left(), ride)
+        controller = self._drafting.controller
+        left = proposal.left(controller.reach(self._key, proposal.source, ride))
+        length = controller.length(self._key, proposal.source, left, ride)
         self._plan = _Plan(proposal.source, ride, length)
         return length
 

@@ -12,8 +12,11 @@ from copydesk.desk.habits import Habits
 if TYPE_CHECKING:
     from copydesk.models.tokenizer import Tokenizer
 
-_WINDOW = 2048
+_MOST_WINDOW = 2048
 """Bytes of a draft that are made into tokens at a time, however long it is."""
+_LEAST_WINDOW = 48
+_BYTES = 8
+"""Of a token, more than most have."""
 
 
 class Proposal:
@@ -31,6 +34,7 @@ class Proposal:
         self._tokenizer = tokenizer
         self._text = text.encode()
         self._place: int | None = place
+        self._window = _MOST_WINDOW
         self._tokens: dict[int, int] = {}
         """Its tokens by where they start, as far as they are needed."""
 
@@ -52,12 +56,16 @@ class Proposal:
             return usual
         return instead if self._text.startswith(self._tokenizer.token_bytes(instead), self._place) else usual
 
-    def left(self) -> int:
-        """How many tokens it may still propose, those that are forced counted, as far as it looks ahead."""
+    def left(self, most: int) -> int:
+        """How many tokens it may still propose, those that are forced counted; it looks for `most` of them.
+
+        No more are made than that takes, for it takes time.
+        """
+        self._window = min(_MOST_WINDOW, _LEAST_WINDOW + _BYTES * most)
         if self.next() is None or self._place is None:
             return 0
         place = self._place
-        return sum(start >= place for start in self._tokens) + 1
+        return min(most, sum(start >= place for start in self._tokens) + 1)
 
     def follow(self, written: bytes) -> None:
         """Take note of what the answer goes on with."""
@@ -95,8 +103,18 @@ class Proposal:
 
     def _split(self, start: int) -> None:
         """Tokenise the draft from a place on."""
-        if self._text[start] & 0xC0 == 0x80:  # within a character
+        if self._is_within_character(start):
             return
-        for token in self._tokenizer.encode(self._text[start : start + _WINDOW].decode(errors="ignore")):
-            self._tokens[start] = token
+        end = start + self._window
+        tokens = self._tokenizer.encode(self._text[start:end].decode(errors="ignore"))
+        places = []
+        for token in tokens:
+            places.append(start)
             start += len(self._tokenizer.token_bytes(token))
+        if end < len(self._text):  # what is cut off need not be a token's end
+            while len(places) > 1 and self._is_within_character(places.pop()):
+                continue
+        self._tokens.update(zip(places, tokens, strict=False))
+
+    def _is_within_character(self, place: int) -> bool:
+        return self._text[place] & 0xC0 == 0x80

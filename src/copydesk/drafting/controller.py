@@ -8,6 +8,7 @@ Deterministic; knows nothing of what is drafted.
 
 from __future__ import annotations
 
+import math
 import threading
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
@@ -27,6 +28,9 @@ _MOST_CREDIT = (40.0, 4.0)
 """What good drafts may save up for others, in such passes: so many, and so many for each answer in progress."""
 _ALLOWANCE = 0.02
 """The share of all passes that drafts may cost more than they bring."""
+_HARDLY = 1e-3
+"""The chance to stand from which on a token of a draft is not worth a look."""
+_FARTHEST = 4096
 _PROBE = 4
 """Tokens of a draft that is tried again although nothing is expected of it."""
 _PROBE_CREDIT = 1.0
@@ -97,6 +101,12 @@ class Record:
         """The chance that a drafted token stands if all before it did."""
         return self.stood / (self.stood + self.fell)
 
+    @property
+    def reach(self) -> int:
+        """How many tokens of a draft may matter: those after them would hardly ever stand."""
+        rate = self.rate
+        return min(_FARTHEST, 1 + int(math.log(_HARDLY) / math.log(rate))) if rate < 1.0 else _FARTHEST
+
     def length(self, costs: Costs, ride: Pass, drafted: int) -> int:
         """How many of the drafted tokens to read: those that are expected to gain most and can be paid for."""
         share, rate = ride.share(costs), self.rate
@@ -140,6 +150,11 @@ class Controller:
         self._records: dict[tuple[str, str, bool], Record] = {}
         self._compared: dict[tuple[str, str], Record] = {}
         self._lock = threading.Lock()
+
+    def reach(self, task: str, drafter: str, ride: Pass) -> int:
+        """How many tokens of a draft are worth a look, before it is known how many it has."""
+        with self._lock:
+            return self._records.get((task, drafter, ride.again), Record()).reach
 
     def length(self, task: str, drafter: str, drafted: int, ride: Pass) -> int:
         """How many of the drafted tokens to read in a pass, from none to all. They are paid for at once."""
