@@ -61,7 +61,6 @@ NOT_MIRRORED = {
     "commands/arguments.py": "test_cli.py",
     "commands/classify.py": "test_cli.py",
     "commands/doctor.py": "test_doctor.py",
-    "commands/evaluate.py": "test_cli.py",
     "commands/export.py": "test_cli.py",
     "commands/extract.py": "test_cli.py",
     "loading.py": "test_model.py",

@@ -128,7 +128,7 @@ def test_a_slow_server() -> None:
             ask(server, post, patience)
         wake.set()
     assert raised.value.code == "timeout"
-    assert len(server.asked) == 1
+    assert len(server.asked) <= 1  # not again
 
 
 @pytest.mark.parametrize(
