@@ -160,7 +160,7 @@ def test_what_comes_along_is_known_from_what_was_read() -> None:
     assert record.having_read(1, 0).size >= 1.0
 
 
-def test_drafters_are_ranked_by_what_stood() -> None:
+def test_drafters_are_ranked_bydef test_drafters_are_ranked_by_what_stood() -> None:
     controller = Controller(LEVEL)
     assert controller.ranked("task", ["rules", "tagger"]) == ["rules", "tagger"]
     for _ in range(20):
