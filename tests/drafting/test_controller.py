@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from copydesk.drafting.controller import Controller, Costs, Pass, Record
+from copydesk.drafting.controller import Controller, Costs, Pass
 
 STEEP = Costs.measured({1: 63, 2: 73, 4: 98, 8: 152, 16: 237, 32: 426})
 LEVEL = Costs.measured({1: 39, 2: 39, 4: 44, 8: 52, 16: 69, 32: 94})
@@ -144,23 +144,7 @@ def test_what_is_read_beside_the_drafted_tokens_is_paid_for() -> None:
     assert length(0) > length(60) == 0
 
 
-def test_a_token_that_stands_saves_what_comes_along_too() -> None:
-    """Where many tokens are forced, passes without drafts are large as well."""
-    bare, among_forced = Record(stood=70, fell=30), Record(stood=70, fell=30, drafted=10, read=60)
-    assert bare.length(STIFF, Pass(1, before=1), 24) == 3
-    assert among_forced.length(STIFF, Pass(1, before=1), 24) == 24
-    assert bare.after(STIFF, Pass(1), 2).credit < among_forced.after(STIFF, Pass(1), 2).credit
-
-
-def test_what_comes_along_is_known_from_what_was_read() -> None:
-    record = Record()
-    for _ in range(20):
-        record = record.having_read(8, 24)
-    assert record.size == pytest.approx(3.0, rel=0.01)
-    assert record.having_read(1, 0).size >= 1.0
-
-
-def test_drafters_are_ranked_bydef test_drafters_are_ranked_by_what_stood() -> None:
+def test_drafters_are_ranked_by_what_stood() -> None:
     controller = Controller(LEVEL)
     assert controller.ranked("task", ["rules", "tagger"]) == ["rules", "tagger"]
     for _ in range(20):

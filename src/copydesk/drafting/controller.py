@@ -83,10 +83,9 @@ class Pass:
     before: int = 0
     """Tokens that the answer read in the pass before; 0 in its first."""
 
-    def share(self, costs: Costs, size: float = 1.0) -> float:
-        """What a pass costs that reads so many tokens: its share of an engine call, and what more than one adds."""
-        single = costs.of(self.others + 1)
-        return single / (self.others + 1) + costs.of(self.others + size) - single
+    def share(self, costs: Costs) -> float:
+        """What a pass for a single token costs: its share of an engine call."""
+        return costs.of(self.others + 1) / (self.others + 1)
 
     def extra(self, costs: Costs, drafted: int) -> float:
         """What so many drafted tokens add."""
@@ -110,15 +109,6 @@ class Record:
     stood: float = _BEFORE_ANY[0]
     fell: float = _BEFORE_ANY[1]
     credit: float = _CREDIT
-    drafted: float = 1.0
-    """Tokens that were drafted and read lately."""
-    read: float = 1.0
-    """The same, and those that came along, such as forced ones between them."""
-
-    @property
-    def size(self) -> float:
-        """Tokens that are read for each drafted one: in a pass of its own as well, so that is what it saves."""
-        return self.read / self.drafted
 
     @property
     def rate(self) -> float:
@@ -129,21 +119,18 @@ class Record:
     def reach(self) -> int:
         """How many tokens of a draft may matter: those after them would hardly ever stand."""
         rate = self.rate
-        far = 1 + math.log(_HARDLY) / math.log(rate) if rate < 1.0 else _FARTHEST
-        return int(min(_FARTHEST, far * self.size))
+        return min(_FARTHEST, 1 + int(math.log(_HARDLY) / math.log(rate))) if rate < 1.0 else _FARTHEST
 
     def length(self, costs: Costs, ride: Pass, drafted: int) -> int:
-        """How many tokens of a draft to read, of `drafted` with those that come along: what is expected to gain most
-        and can be paid for."""
-        share, rate, change, size = ride.share(costs, self.size), self.rate, ride.change(costs), self.size
+        """How many of the drafted tokens to read: those that are expected to gain most and can be paid for."""
+        share, rate, change = ride.share(costs), self.rate, ride.change(costs)
         best, most_gain, expected, chance = 0, 0.0, 0.0, 1.0
         read = ride.others + ride.read
         anyway = costs.of(read) + change * ride.changes(0)
         for count in range(1, drafted + 1):
             chance *= rate
             expected += chance
-            tokens = min(round(count * size), drafted)
-            extra = costs.of(read + tokens) - anyway + change * ride.changes(tokens)
+            extra = costs.of(read + count) - anyway + change * ride.changes(count)
             if extra > self.credit + change:
                 break
             if extra <= self.credit and expected * share - extra > most_gain:
@@ -159,18 +146,13 @@ class Record:
 
     def after(self, costs: Costs, ride: Pass, stood: int) -> Record:
         """After a pass in which so many drafted tokens stood, each of which would have cost a pass of its own."""
-        credit = self.credit + stood * ride.share(costs, self.size) + _ALLOWANCE * ride.share(costs)
+        credit = self.credit + (stood + _ALLOWANCE) * ride.share(costs)
         return replace(self, credit=min(credit, _MOST_CREDIT[0] + _MOST_CREDIT[1] * (ride.others + 1)))
 
     def judged(self, stood: int, fell: bool, half_life: float = _HALF_LIFE) -> Record:
         """After a draft of which so many tokens stood and the next, if any, did not."""
         weight = 0.5 ** ((stood + fell) / half_life)
         return replace(self, stood=self.stood * weight + stood, fell=self.fell * weight + fell)
-
-    def having_read(self, drafted: int, read: int) -> Record:
-        """After a draft of which so many tokens were read, and so many in all with those that came along."""
-        weight = 0.5 ** (drafted / _HALF_LIFE)
-        return replace(self, drafted=self.drafted * weight + drafted, read=self.read * weight + max(drafted, read))
 
 
 class Controller:
@@ -218,9 +200,7 @@ class Controller:
             if paid != read:
                 record = record.charged(ride.extra(costs, read) - ride.extra(costs, paid))
             record = record.after(costs, ride, stood)
-            if drafted:
-                record = record.judged(stood, stood < drafted).having_read(drafted, read)
-            _keep(self._records, name, record)
+            _keep(self._records, name, record.judged(stood, stood < drafted) if drafted else record)
 
     def compare(self, task: str, drafter: str, stood: int, fell: bool) -> None:
         """Take note of how many characters of a whole draft agree with the verified answer, read or not."""
