@@ -14,8 +14,7 @@ from copydesk.drafting.controller import Controller, Costs, Pass
 STEEP = Costs.measured({1: 63, 2: 73, 4: 98, 8: 152, 16: 237, 32: 426})
 LEVEL = Costs.measured({1: 39, 2: 39, 4: 44, 8: 52, 16: 69, 32: 94})
 FLAT = Costs.measured({1: 4.27, 64: 4.85, 128: 5.04})
-STIFF = Costs.measured({1: 1.75, 2: 1.9, 4: 2.3, 8: 5.3, 16: 6.4, 32: 9.4, 64: 15.2}, 1.0)
-ENGINES = [STEEP, LEVEL, FLAT, STIFF]
+ENGINES = [STEEP, LEVEL, FLAT]
 OPEN = 46
 
 
@@ -24,17 +23,16 @@ def ratio(costs: Costs, chance: Callable[[int], float], answers: int = 200, prom
     controller, luck = Controller(costs), random.Random(1)
     spent = plain = 0.0
     for answer in range(answers):
-        left, read, before = OPEN, prompt, 0
-        plain += costs.of(prompt) + (OPEN - 1) * costs.of(1) + 2 * costs.change
+        left, read = OPEN, prompt
+        plain += costs.of(prompt) + (OPEN - 1) * costs.of(1)
         while left:
-            ride = Pass(read, again=left < OPEN, before=before)
+            ride = Pass(read, again=left < OPEN)
             drafted = controller.length("task", "drafter", left - 1, ride)
             assert 0 <= drafted < left
             stood = 0
             while stood < drafted and luck.random() < chance(answer):
                 stood += 1
-            spent += costs.of(read + drafted) + costs.change * (read + drafted != before)
-            before = read + drafted
+            spent += costs.of(read + drafted)
             controller.judge("task", "drafter", ride, drafted, stood)
             left, read = left - 1 - stood, 1
     return spent / plain
@@ -163,13 +161,12 @@ def test_costs_between_and_beyond_those_measured() -> None:
 
 @given(
     st.dictionaries(st.integers(1, 64), st.floats(0.1, 100), min_size=1, max_size=6),
-    st.floats(0, 10),
     st.lists(st.tuples(st.integers(0, 60), st.integers(0, 60), st.integers(1, 90), st.integers(0, 63)), max_size=60),
 )
 def test_what_drafts_may_cost_is_bounded_whatever_happens(
-    table: dict[int, float], change: float, passes: list[tuple[int, int, int, int]]
+    table: dict[int, float], passes: list[tuple[int, int, int, int]]
 ) -> None:
-    costs = Costs.measured(table, change)
+    costs = Costs.measured(table)
     controller = Controller(costs)
     gained, allowed = 0.0, 32.0
     for offered, standing, read, others in passes:

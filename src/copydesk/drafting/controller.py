@@ -31,7 +31,7 @@ _ALLOWANCE = 0.02
 _HARDLY = 1e-3
 """The chance to stand from which on a token of a draft is not worth a look."""
 _FARTHEST = 4096
-_PROBE = 3
+_PROBE = 4
 """Tokens of a draft that is tried again although nothing is expected of it."""
 _PROBE_CREDIT = 1.0
 """Credit that must be left when such a draft is tried."""
@@ -46,11 +46,9 @@ class Costs:
     tokens: tuple[int, ...]
     """Ascending, at least one."""
     passes: tuple[float, ...]
-    change: float = 0.0
-    """What a pass costs more if the one before had another number of tokens."""
 
     @classmethod
-    def measured(cls, table: Mapping[int, float], change: float = 0.0) -> Costs:
+    def measured(cls, table: Mapping[int, float]) -> Costs:
         """From any measure of cost, by tokens in the pass. Costs that fall with more tokens are taken as level."""
         tokens = sorted(table)
         one = max(table[tokens[0]], 1e-12)
@@ -58,7 +56,7 @@ class Costs:
         for count in tokens:
             level = max(level, table[count] / one)
             passes.append(level)
-        return cls(tuple(tokens), tuple(passes), change / one)
+        return cls(tuple(tokens), tuple(passes))
 
     def of(self, tokens: float) -> float:
         """The cost of a pass of so many tokens."""
@@ -80,8 +78,6 @@ class Pass:
     """Other answers in progress, which read a token or so each in the same engine call."""
     again: bool = False
     """Whether the answer has been corrected before: drafts fare worse then, so they are judged apart."""
-    before: int = 0
-    """Tokens that the answer read in the pass before; 0 in its first."""
 
     def share(self, costs: Costs) -> float:
         """What a pass for a single token costs: its share of an engine call."""
@@ -89,17 +85,7 @@ class Pass:
 
     def extra(self, costs: Costs, drafted: int) -> float:
         """What so many drafted tokens add."""
-        others = self.others + self.read
-        more = costs.of(others + drafted) - costs.of(others)
-        return more + self.change(costs) * (self.changes(drafted) - self.changes(0))
-
-    def change(self, costs: Costs) -> float:
-        """The answer's share of what it costs that a pass is not as large as the one before."""
-        return costs.change / (self.others + 1)
-
-    def changes(self, drafted: int) -> int:
-        """How often the size changes, from the pass before to this one and on to one for a single token."""
-        return (self.read + drafted != self.before) + (self.read + drafted != 1)
+        return costs.of(self.others + self.read + drafted) - costs.of(self.others + self.read)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,17 +109,17 @@ class Record:
 
     def length(self, costs: Costs, ride: Pass, drafted: int) -> int:
         """How many of the drafted tokens to read: those that are expected to gain most and can be paid for."""
-        share, rate, change = ride.share(costs), self.rate, ride.change(costs)
+        share, rate = ride.share(costs), self.rate
         best, most_gain, expected, chance = 0, 0.0, 0.0, 1.0
         read = ride.others + ride.read
-        anyway = costs.of(read) + change * ride.changes(0)
+        anyway = costs.of(read)
         for count in range(1, drafted + 1):
             chance *= rate
             expected += chance
-            extra = costs.of(read + count) - anyway + change * ride.changes(count)
-            if extra > self.credit + change:
+            extra = costs.of(read + count) - anyway
+            if extra > self.credit:
                 break
-            if extra <= self.credit and expected * share - extra > most_gain:
+            if expected * share - extra > most_gain:
                 best, most_gain = count, expected * share - extra
         probe = min(_PROBE, drafted)
         if best == 0 and self.credit - ride.extra(costs, probe) >= _PROBE_CREDIT:
