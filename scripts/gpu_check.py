@@ -104,6 +104,7 @@ def _pairs(hidden: int, heads: Heads, dtype: torch.dtype, *, quick: bool) -> Ite
         where = torch.tensor([0, len(states) - 1], device="cuda", dtype=torch.int32)
         yield "listed", *(part.listed(states, weight, other[2], where, tokens[:2]) for part in (kernels, reference))
     yield from _single_pairs(hidden, inner, random)
+    yield from _single_attention_pairs(hidden, heads, random)
 
 
 def _attention_pairs(heads: Heads, dtype: torch.dtype, random: Any, *, quick: bool) -> Iterator[Any]:
@@ -170,6 +171,32 @@ def _single_pairs(hidden: int, inner: int, random: Any) -> Iterator[tuple[str, T
         down, gated, stream = random(hidden, inner, scale=inner**-0.5), random(1, inner), residual.clone()
         single.linear_add(gated, down, None, stream, early=early)
         yield "linear_add", stream, residual + gated.float() @ down.float().T
+
+
+def _single_attention_pairs(hidden: int, heads: Heads, random: Any) -> Iterator[tuple[str, Tensor, Tensor]]:
+    """The attention of a single token, and the product that follows, beside what they fuse."""
+    inputs, width = heads.query * heads.size, 32
+    keys, values = (random(width, heads.kv, BLOCK_SIZE, heads.size) for _ in range(2))
+    tables = torch.arange(2 * width, device="cuda", dtype=torch.int32).view(2, width) % width
+    row, nothing = torch.ones(1, device="cuda", dtype=torch.int32), torch.zeros(1, device="cuda", dtype=torch.int32)
+    angles = torch.rand(width * BLOCK_SIZE, heads.size // 2, device="cuda") * 6
+    norms = [random(heads.size, dtype=torch.float32) for _ in range(2)]
+    weight = random(hidden, inputs, scale=inputs**-0.5)
+    for before in (0, 5, 64, 300, width * BLOCK_SIZE - 1):
+        position = torch.full((1,), before, device="cuda", dtype=torch.int32)
+        qkv = random(1, (heads.query + 2 * heads.kv) * heads.size)
+        own, twins = ([cache.clone() for cache in (keys, values)] for _ in range(2))
+        where = (position, row, tables, angles.cos(), angles.sin(), *norms, EPSILON)
+        query = reference.rotate_and_store(qkv, *where, *twins, heads)
+        attended = reference.attend(query, *twins, nothing, row, position, row, tables, heads, 16)
+        expected = attended.float() @ weight.float().T
+        for early in (False, True) if single.has_early_launch() else (False,):
+            stream = torch.zeros(1, hidden, device="cuda")
+            attended = single.attend(qkv, *where, *own, heads, early=early)
+            single.linear_add(attended, weight, None, stream, early=early)
+            yield f"attention of one after {before}, early {early}", stream, expected
+        yield f"attention of one after {before}, keys", own[0], twins[0]
+        yield f"attention of one after {before}, values", own[1], twins[1]
 
 
 def check_engine(table: Table, name: str, folder: Path, dtype: str, *, quick: bool) -> None:

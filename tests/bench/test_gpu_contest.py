@@ -37,6 +37,14 @@ def test_only_the_best_mode_goes_on() -> None:
     assert asked[3:5] == ["one", OURS]
 
 
+def test_a_mode_that_gets_worse_is_not_changed_for_one_with_fewer_figures() -> None:
+    made, _ = contest([1, 2, 3], [30, 50, 60], [40, 0, 0])
+    row = made.row(made.run(3), limit=1)
+    assert row.peer == "one"
+    assert row.ratio is not None
+    assert row.ratio.median == 25
+
+
 def test_a_row_says_the_ratio_and_the_share_of_the_limit() -> None:
     made, _ = contest([2, 2, 2], [30, 32, 34], [40, 0, 0])
     row = made.row(made.run(3), limit=0.5, passes=1.0)

@@ -46,7 +46,8 @@ class Contest:
                 found[name].append(ways[name]())
                 took = time.monotonic() - begun
                 _tell(f"{self.what}, {name}: {found[name][-1]:.4g} {self.unit} ({took:.1f} s)")
-            going_on = [OURS, *([self._best(found)] if self.peers else [])]
+            if repeat == 0 and self.peers:
+                going_on = [OURS, self._best(found)]
         return found
 
     def row(self, found: Mapping[str, list[float]], limit: float, spent: Spent | None = None, **more: object) -> Row:
@@ -76,7 +77,8 @@ class Contest:
         )
 
     def _best(self, found: Mapping[str, list[float]]) -> str:
-        return (min if self.lower else max)(self.peers, key=lambda name: statistics.median(found[name]))
+        """The peer's mode that goes on, or went on: as it was in its first turn."""
+        return (min if self.lower else max)(self.peers, key=lambda name: found[name][0])
 
     def _share(self, figures: list[float], limit: float) -> float:
         median = statistics.median(figures)

@@ -85,7 +85,7 @@ def forward_one(network: Network, cache: Cache, batch: Mapping[str, Tensor]) -> 
             heads,
             early=early,
         )
-        single.linear_add(attended, layer.output, layer.output_bias, residual, early=early)
+        single.linear_add(attended, layer.output, layer.output_bias, residual, early=early, tiling=single.OUTPUT)
         gated = single.norm_gate(residual, layer.attention_gains, layer.gate_up, eps, early=early)
         single.linear_add(gated, layer.down, None, residual, early=early)
     return kernels.norm(residual, network.gains, eps, network.embedding.dtype)
