@@ -6,24 +6,49 @@ the tokenizer's own would then be right and fall all the same. Knows nothing of 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 _MOST = 4096
+_ENOUGH = 2
+"""A lead from which a token is expected: one odd spelling makes no habit."""
+_HIGHEST = 4
+"""No lead is higher, so that a habit that is given up is soon forgotten."""
 
 
 class Habits:
     """Of one task on one model. Safe to share between threads: what one notes, another sees or does not."""
 
     def __init__(self) -> None:
-        self._instead: dict[int, int] = {}
+        self._leads: dict[int, dict[int, int]] = {}
+        """Of each usual token: other tokens, and how much more often than not they were written of late."""
 
-    def instead(self, usual: int) -> int | None:
-        """What the model wrote last where this token was the usual one; None if that."""
-        return self._instead.get(usual)
+    def __len__(self) -> int:
+        return len(self._leads)
 
-    def note(self, usual: int, written: int) -> None:
-        """Take note of what the model wrote where a token was the usual one."""
-        if written == usual:
-            self._instead.pop(usual, None)
+    def __contains__(self, usual: int) -> bool:
+        """Whether anything else was ever written where this token was the usual one."""
+        return usual in self._leads
+
+    def instead(self, usual: int, fits: Callable[[int], bool]) -> int | None:
+        """What the model writes where this token is the usual one, of the tokens that fit; None if that."""
+        leads = self._leads.get(usual)
+        if not leads:
+            return None
+        token = max(leads, key=lambda token: leads[token] if fits(token) else 0)
+        return token if leads[token] >= _ENOUGH and fits(token) else None
+
+    def note(self, usual: int, written: int, fits: Callable[[int], bool]) -> None:
+        """Take note of what the model wrote where a token was the usual one, and others fitted too."""
+        leads = dict(self._leads.get(usual, ()))  # others may be reading it
+        for token, lead in list(leads.items()):
+            if token != written and fits(token):
+                leads[token] = lead - 1
+        if written != usual:
+            leads[written] = min(_HIGHEST, leads.get(written, 0) + 1)
+        leads = {token: lead for token, lead in leads.items() if lead > 0}
+        if leads:
+            if len(self._leads) >= _MOST:
+                self._leads.clear()
+            self._leads[usual] = leads
         else:
-            if len(self._instead) >= _MOST:
-                self._instead.clear()
-            self._instead[usual] = written
+            self._leads.pop(usual, None)

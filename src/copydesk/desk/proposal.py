@@ -5,6 +5,7 @@ Knows nothing of grammars or models: whether what it proposes is legal or right 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from copydesk.desk.habits import Habits
@@ -30,7 +31,7 @@ class Proposal:
         `habits` say with what tokens the model writes such texts, and are added to.
         """
         self.source = source
-        self._habits = habits or Habits()
+        self._habits = Habits() if habits is None else habits
         self._tokenizer = tokenizer
         self._text = text.encode()
         self._place: int | None = place
@@ -51,10 +52,10 @@ class Proposal:
     def next(self) -> int | None:
         """The token proposed next: the end token after the last; None while the place is lost."""
         usual = self._usual()
-        instead = None if usual is None else self._habits.instead(usual)
-        if instead is None or self._place is None:
+        if usual is None or usual not in self._habits:
             return usual
-        return instead if self._text.startswith(self._tokenizer.token_bytes(instead), self._place) else usual
+        instead = self._habits.instead(usual, self._fits)
+        return usual if instead is None else instead
 
     def left(self, most: int) -> int:
         """How many tokens it may still propose, those that are forced counted; it looks for `most` of them.
@@ -75,9 +76,19 @@ class Proposal:
     def corrected(self, token: int, written: bytes) -> None:
         """Follow a token, which stands for what is `written`, where another was proposed or none."""
         usual = self._usual()
+        if usual is not None and written and self._place is not None and self._text.startswith(written, self._place):
+            self._habits.note(usual, token, self._fits)
         self.follow(written)
-        if usual is not None and written and self._place is not None:
-            self._habits.note(usual, token)
+
+    def stood(self, tokens: Iterable[tuple[int, int | None]]) -> None:
+        """Take note of tokens that were written as they were proposed, each with its place in the draft."""
+        if not self._habits:
+            return
+        for token, place in tokens:
+            there = self.at(place)
+            usual = there._usual()
+            if usual is not None and usual in self._habits:
+                self._habits.note(usual, token, there._fits)
 
     @property
     def place(self) -> int | None:
@@ -90,6 +101,10 @@ class Proposal:
         copy.__dict__.update(self.__dict__)
         copy._place = place
         return copy
+
+    def _fits(self, token: int) -> bool:
+        """Whether the draft goes on with what a token stands for."""
+        return self._place is not None and self._text.startswith(self._tokenizer.token_bytes(token), self._place)
 
     def _usual(self) -> int | None:
         """The next token as the tokenizer splits the draft."""

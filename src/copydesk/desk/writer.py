@@ -158,6 +158,12 @@ class Writer:
         start = len(self._written.tokens)
         stood = self._stand(ahead, scores)
         self._written.kept += stood
+        if ahead.proposal:
+            ahead.proposal.stood(
+                (ahead.tokens[index], place)
+                for index, place in zip(ahead.open[:stood], ahead.places, strict=False)
+                if index < len(ahead.tokens)
+            )
         reached = start + (ahead.open[stood] if stood < len(ahead.open) else len(ahead.tokens))
         self._way_out = max([self._way_out, *(way for way in ahead.ways_out if way[0] <= reached)])
         if self._drafts:
