@@ -37,6 +37,76 @@ def test_a_draft_proposes_its_own_tokens_and_then_the_end(proposal: Proposal, to
     assert proposal.next() == tokenizer.eos_token_ids[0]
 
 
+def test_other_tokens_of_the_same_text_do_not_lose_the_place(proposal: Proposal, tokenizer: Tokenizer) -> None:
+    for byte in '{"city": "天'.encode():
+        proposal.follow(bytes([byte]))
+    assert rest(proposal, tokenizer) == '津市", "name": "慕容"}'
+
+
+def test_within_a_character_nothing_is_proposed(proposal: Proposal) -> None:
+    proposal.follow(b'{"city": "' + "天".encode()[:1])
+    assert proposal.next() is None
+
+
+def test_a_place_is_lost_where_the_answer_departs(proposal: Proposal) -> None:
+    proposal.follow(b'{"city": "')
+    proposal.follow("上".encode())
+    assert proposal.next() is None
+
+
+def test_a_place_that_is_lost_stays_lost(proposal: Proposal) -> None:
+    proposal.follow(b'{"city": "')
+    assert not proposal.lost
+    proposal.follow("上".encode())
+    proposal.follow(TEXT.encode())
+    assert proposal.lost
+
+
+def test_a_draft_may_begin_in_the_middle(tokenizer: Tokenizer) -> None:
+    begun = '{"city": "天津'.encode()
+    assert rest(Proposal(TEXT, tokenizer, place=len(begun)), tokenizer) == '市", "name": "慕容"}'
+
+
+def test_it_tells_how_much_is_left(proposal: Proposal, tokenizer: Tokenizer) -> None:
+    tokens = tokenizer.encode(TEXT)
+    assert (proposal.left(100), proposal.used_up) == (len(tokens) + 1, False)
+    proposal.follow(tokenizer.token_bytes(tokens[0]))
+    assert proposal.left(100) == len(tokens)
+    proposal.follow(TEXT.encode()[len(tokenizer.token_bytes(tokens[0])) :])
+    assert (proposal.left(100), proposal.used_up) == (1, True)
+    proposal.follow(b"x")
+    assert (proposal.left(100), proposal.used_up) == (0, False)
+
+
+def test_no_more_is_made_into_tokens_than_is_looked_for(tokenizer: Tokenizer) -> None:
+    split: list[int] = []
+
+    def encode(text: str) -> list[int]:
+        split.append(len(text))
+        return tokenizer.encode(text)
+
+    proposal = Proposal(TEXT * 50, Mock(wraps=tokenizer, encode=encode, eos_token_ids=tokenizer.eos_token_ids))
+    assert proposal.left(3) == 3
+    assert split[0] < 100
+    assert rest(proposal, tokenizer) == TEXT * 50
+
+
+def test_a_very_long_draft_is_followed_to_its_end(tokenizer: Tokenizer) -> None:
+    text = "天津" * 3000
+    assert rest(Proposal(text, tokenizer), tokenizer) == text
+
+
+def test_a_copy_goes_its_own_way(proposal: Proposal, tokenizer: Tokenizer) -> None:
+    copy = proposal.at(proposal.place)
+    copy.follow(b"x")
+    assert copy.next() is None
+    assert rest(proposal, tokenizer) == TEXT
+
+
+def test_an_empty_draft_proposes_the_end(tokenizer: Tokenizer) -> None:
+    assert Proposal("", tokenizer).next() == tokenizer.eos_token_ids[0]
+
+
 def test_other_tokens_of_the_same_text_are_proposed_in_time(tokenizer: Tokenizer) -> None:
     habits = Habits()
     usual, (other,) = Proposal(TEXT, tokenizer).next(), tokenizer.encode("{")
