@@ -26,7 +26,7 @@ from copydesk.errors import UsageError
 from copydesk.options import ChatOptions, CompletionOptions, Options, RequestOptions
 from copydesk.stream import in_order
 from copydesk.tasks.builtin import ADDRESS, AGNEWS
-from copydesk.tasks.chat import chat_request, completion_request
+from copydesk.tasks.chat import chat_request, completion_request, is_trained
 from copydesk.tasks.task import classification, extraction, prompted
 from copydesk.typed import typed_answer, typed_reply
 from copydesk.types import Answer, Failure, Json, Messages, Reply, Task
@@ -298,7 +298,8 @@ class Model:
 
     def _stream(self, request: ChatRequest) -> ReplyStream:
         self._check_open()
-        self._announce_untrained("chat")
+        if not is_trained(request):
+            self._announce_untrained("chat")
         schema = request.constraint.schema
         stream = self._desk.submit_chat(request)
         return stream if schema is None else stream.shaped(lambda reply: typed_reply(reply, schema))

@@ -8,7 +8,8 @@ import pytest
 from pydantic import BaseModel
 
 from copydesk.errors import SchemaError, UsageError
-from copydesk.tasks.chat import chat_request, completion_request
+from copydesk.tasks.builtin import ADDRESS, ADDRESS_FIELDS
+from copydesk.tasks.chat import chat_request, completion_request, is_trained
 from copydesk.tasks.presets import PRESETS, THINKING_FACTOR
 from copydesk.types import Constraint, Sampling
 
@@ -50,6 +51,20 @@ def test_schemas_and_constraints() -> None:
     assert found is not None
     assert (found.model, found.json["required"]) == (Person, ["name"])
     assert chat_request("hello", constraint=Constraint(regex="a")).constraint == Constraint(regex="a")
+
+
+def test_a_built_in_tasks_schema_is_that_task_unless_the_caller_instructs() -> None:
+    schema = {"type": "object", "properties": {key: {"type": "string"} for key in ADDRESS_FIELDS}}
+    request = chat_request("江雨桐", schema=schema)
+    assert [message["content"] for message in request.messages] == [ADDRESS.instruction, "江雨桐"]
+    assert is_trained(request)
+    for own in (
+        chat_request([{"role": "system", "content": "x"}, {"role": "user", "content": "江雨桐"}], schema=schema),
+        chat_request("江雨桐", schema={"type": "object", "properties": {"sender": {"type": "string"}}}),
+        chat_request("江雨桐"),
+    ):
+        assert ADDRESS.instruction not in [message["content"] for message in own.messages]
+        assert not is_trained(own)
 
 
 def test_stops_and_predictions_are_texts() -> None:

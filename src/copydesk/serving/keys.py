@@ -122,7 +122,10 @@ class KeyFile:
         except OSError as error:
             raise UsageError(f"{self.path} cannot be read: {error.strerror or error}.") from error
         except (ValueError, LookupError, TypeError, AttributeError) as error:
-            raise UsageError(f"{self.path} is no key file of this version ({error!r}).") from error
+            raise UsageError(
+                f"{self.path} is no key file of this version ({error!r}). Put a copy of it back, or move it away and "
+                "make new keys with `copydesk keys add`."
+            ) from error
 
     def add(self, key: Key) -> None:
         """Store a key. Errors: `UsageError`."""

@@ -26,6 +26,7 @@ _SAMPLING = tuple(field.name for field in fields(Sampling))
 def chat_request(messages: Messages | str, thinking: Thinking = "auto", **options: Any) -> ChatRequest:
     """The request that `Model.chat` makes, of options as `ChatOptions` has them.
 
+    A single user message with a built-in task's schema gets that task's instruction: such a schema is the task.
     Errors: `UsageError`, `TextError`, `SchemaError` as `ChatRequest`.
     """
     if thinking not in ("auto", "on", "off"):
@@ -33,15 +34,30 @@ def chat_request(messages: Messages | str, thinking: Thinking = "auto", **option
     if isinstance(messages, str):
         messages = [{"role": "user", "content": messages}]
     plain, preset, max_tokens = _request(options, messages=messages)
+    told = _builtin_instruction(plain.constraint)
+    if told is not None and [message["role"] for message in plain.messages] == ["user"]:
+        plain = replace(plain, messages=[{"role": "system", "content": told}, *plain.messages])
     if not decide(thinking, plain.messages, plain.constraint):
         return plain
     longest = THINKING_FACTOR * preset.max_tokens if max_tokens is None else max_tokens
     return replace(plain, thinking=True, max_tokens=longest)
 
 
+def is_trained(request: ChatRequest) -> bool:
+    """Whether a request asks for what the built-in model was trained for, as it was."""
+    told = _builtin_instruction(request.constraint)
+    return told is not None and len(request.messages) == 2 and request.messages[0]["content"] == told
+
+
 def completion_request(prompt: str, **options: Any) -> ChatRequest:
     """The request that `Model.complete` makes, of options as `CompletionOptions` has them. Errors: as above."""
     return _request(options, prompt=prompt)[0]
+
+
+def _builtin_instruction(constraint: Constraint) -> str | None:
+    """Of the built-in task that a schema is, if it is one."""
+    task = None if constraint.schema is None else extraction(constraint.schema)
+    return task.instruction if task is not None and task.builtin else None
 
 
 def _request(options: dict[str, Any], **asked: Any) -> tuple[ChatRequest, Preset, int | None]:
