@@ -103,6 +103,8 @@ def _pairs(hidden: int, heads: Heads, dtype: torch.dtype, *, quick: bool) -> Ite
         yield f"project {len(states)}", kernels.project(states, weight), logits
         where = torch.tensor([0, len(states) - 1], device="cuda", dtype=torch.int32)
         yield "listed", *(part.listed(states, weight, other[2], where, tokens[:2]) for part in (kernels, reference))
+    nowhere = kernels.score(random(2, hidden) * float("nan"), random(vocabulary, hidden))[0].view(torch.int32)
+    yield "score of what is no number: argmax", nowhere, torch.zeros_like(nowhere)
     yield from _single_pairs(hidden, inner, random)
     yield from _single_attention_pairs(hidden, heads, random)
 

@@ -29,7 +29,7 @@ def draw(report: dict[str, Any], out: Path) -> None:
     for index, row in enumerate(rows):
         if row["ratio"]:
             ratios.plot([row["wanted"]] * 2, [index - 0.45, index + 0.45], color="#d1495b")
-    ratios.set_xlabel("times vLLM's best (red: wanted)")
+    ratios.set_xlabel("times vLLM's better mode (red: wanted)")
     for name, key, offset, color in (
         ("copydesk", "of_limit", 0.2, "#2a6f97"),
         ("vLLM", "peer_of_limit", -0.2, "#adb5bd"),

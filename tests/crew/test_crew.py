@@ -10,13 +10,14 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from copydesk.crew import worker
+from copydesk import child
+from copydesk.crew import crew, worker
 from copydesk.crew.crew import Crew
 from copydesk.crew.setup import Setup
 from copydesk.desk.request import Request
@@ -74,6 +75,48 @@ def _facts(row: Answer[Any]) -> Any:
 
 def _floats(row: Answer[Any]) -> dict[str, float]:
     return {name: field.confidence for name, field in row.fields.items()} | dict(row.labels) | {"": row.confidence}
+
+
+def test_texts_may_be_of_a_class_of_their_own(shift: Shift) -> None:
+    class Text(str):
+        """Cannot be pickled."""
+
+    found = list(shift.crew.answers([Text("Oil prices rose")] * 3, worker.call(AGNEWS, {})))
+    assert same(found, [alone(shift, "Oil prices rose", AGNEWS, {})] * 3)
+
+
+def test_what_a_dropped_stream_held_is_freed(shift: Shift) -> None:
+    list(shift.crew.answers(["Oil prices rose"] * 4, worker.call(AGNEWS, {})))
+    until(lambda: shift.engine.open_sequences <= 4)  # prefixes, which workers keep
+    before = shift.engine.open_sequences
+    stream = shift.crew.answers(("x" * (1 + number % 90) for number in itertools.count()), worker.call(ADDRESS, {}))
+    for _ in range(20):
+        next(stream)
+    stream.close()
+    until(lambda: shift.engine.open_sequences <= before + 4)
+
+
+def test_it_closes_beside_a_worker_that_was_halted_in_the_middle_of_a_message(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    own, theirs = child.pipe()
+
+    class Halted:
+        connection = own
+        exit_code = -9
+
+        def wait(self, seconds: float) -> None:
+            """Killed after all."""
+            theirs.close()
+
+    os.write(theirs.fileno(), (100).to_bytes(4, "big") + b"x")
+    monkeypatch.setattr(crew, "_SECONDS_TO_STOP", 0.2)
+    post = crew._Post([crew._Member(cast("child.Child", Halted()))])
+    stopping = threading.Thread(target=post.stop)
+    stopping.start()
+    stopping.join(10)
+    assert not stopping.is_alive()
+    assert post.broken is not None
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])

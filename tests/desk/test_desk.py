@@ -95,6 +95,17 @@ def test_a_draft_is_named_and_its_share_told(tokenizer: Tokenizer, make_desk: Ma
     assert 0.3 < answer.accepted < 1
 
 
+def test_it_says_when_nothing_is_left_to_do(tokenizer: Tokenizer) -> None:
+    idle = threading.Event()
+    engine = FakeEngine(tokenizer.vocab_size, hashed(tokenizer.vocab_size))
+    desk = Desk(engine, tokenizer, lambda task: render_prompt(task, tokenizer), idle=idle.set)
+    for _ in range(2):
+        desk.submit(Request(AGNEWS, "a")).result(30)
+        assert idle.wait(30)
+        idle.clear()
+    desk.close()
+
+
 def test_how_a_model_writes_a_text_is_known_the_next_time(tokenizer: Tokenizer, make_desk: MakeDesk) -> None:
     """Models that take tokens by chance, drafted with their own answers in the tokenizer's."""
     task = extraction({"type": "string", "minLength": 9, "maxLength": 9})

@@ -67,6 +67,12 @@ def test_a_built_in_tasks_schema_is_that_task_unless_the_caller_instructs() -> N
         assert not is_trained(own)
 
 
+def test_a_constraints_schema_may_be_of_any_kind() -> None:
+    for schema in (Person, Person.model_json_schema()):
+        given = chat_request("x", constraint=Constraint(schema=schema)).constraint  # type: ignore[arg-type]
+        assert given == chat_request("x", schema=schema).constraint
+
+
 def test_stops_and_predictions_are_texts() -> None:
     assert chat_request("hello", stop="a").stop == ("a",)
     assert chat_request("hello", stop=["a", "b"]).stop == ("a", "b")

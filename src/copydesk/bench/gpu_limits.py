@@ -21,12 +21,9 @@ class Limits:
         """By summing 4 GB and by multiplying matrices of 8,192 rows and columns, the best of several."""
         import torch
 
-        data = torch.ones(2 * 10**9, dtype=torch.bfloat16, device="cuda")
-        read = _seconds(lambda: torch.sum(data.view(torch.int32)))
-        copied = _seconds(data.clone)
-        left, right = (torch.randn(8192, 8192, dtype=torch.bfloat16, device="cuda") for _ in range(2))
-        product = _seconds(lambda: left @ right)
-        return cls(max(data.nbytes / read, 2 * data.nbytes / copied), 2 * 8192**3 / product)
+        limits = cls(_bytes_per_second(), _flops())
+        torch.cuda.empty_cache()  # what is loaded next takes what is free
+        return limits
 
     def seconds(self, cost: Cost) -> float:
         """The least that a forward can take."""
@@ -47,6 +44,21 @@ class Cost:
         layer = config.hidden_size * (heads * config.head_dim + 3 * config.intermediate_size)
         network, head = config.num_hidden_layers * layer, config.vocab_size * config.hidden_size
         return cls(2 * forwards * (network + head), 2 * (tokens * network + scored * head))
+
+
+def _bytes_per_second() -> float:
+    import torch
+
+    data = torch.ones(2 * 10**9, dtype=torch.bfloat16, device="cuda")
+    read, copied = _seconds(lambda: torch.sum(data.view(torch.int32))), _seconds(data.clone)
+    return max(data.nbytes / read, 2 * data.nbytes / copied)
+
+
+def _flops() -> float:
+    import torch
+
+    left, right = (torch.randn(8192, 8192, dtype=torch.bfloat16, device="cuda") for _ in range(2))
+    return 2 * 8192**3 / _seconds(lambda: left @ right)
 
 
 def _seconds(run: Callable[[], object]) -> float:

@@ -9,7 +9,7 @@ from copydesk.types import Json
 def table(report: Json) -> str:
     """The report as Markdown."""
     lines = [
-        "| what | wanted | ours | vLLM's best | times | reached | share of the limit, ours / vLLM "
+        "| what | wanted | ours | vLLM in process, its better mode | times | reached | share of the limit, ours / vLLM "
         "| of an answer: host / copies / kernels |",
         "|---|---|---|---|---|---|---|---|",
     ]

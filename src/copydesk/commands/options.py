@@ -52,7 +52,7 @@ def new_command(
 def add_engine_options(command: argparse.ArgumentParser) -> None:
     """What some engines take: `--dtype`, `--device`, `--device-map`, `--offload-folder`."""
     command.add_argument("--dtype", metavar="TYPE", help=f"{', '.join(DTYPES)}")
-    command.add_argument("--device", metavar="NAME", help="auto, cpu, cuda or cuda:N")
+    command.add_argument("--device", metavar="NAME", help="auto, cpu, cuda, cuda:N, or all GPUs: all")
     command.add_argument("--device-map", metavar="MAP", help="auto, layers-on-gpu=N, or JSON: module to device")
     command.add_argument("--offload-folder", metavar="DIR", help="for weights that fit on no device")
 

@@ -31,6 +31,7 @@ _CHUNK = 16
 """Rows that are sent together: enough for sending to cost little, few enough for no long wait for the last chunk."""
 _SECONDS = 0.02
 """A chunk is sent with fewer rows when so much time has passed since its first."""
+_SECONDS_TO_STOP = 5.0
 _CHUNKS_EACH = 6
 """Chunks that each worker holds, where the caller sets no limit: the 64 rows that a desk works on, and a few more."""
 
@@ -146,12 +147,14 @@ class Crew:
         with self._lock:
             self._numbers += 1
             number = self._numbers
+        message = worker.chunk(number, asked, texts)
+        with self._lock:
             member = min(self._members, key=lambda member: len(member.waiting))
             member.waiting[number] = future
         if self._post.broken is not None:
             raise self._post.broken
         try:
-            member.send(worker.chunk(number, asked, texts))
+            member.send(message)
         except BaseException:  # interrupted, perhaps in the middle of a message
             self._post.give_up(EngineError("Workers were interrupted; load the model again.", code="engine_failed"))
             raise
@@ -184,9 +187,15 @@ class _Post:
         self._thread.start()
 
     def stop(self) -> None:
-        """Take in nothing more; what is waited for fails."""
+        """Take in nothing more; what is waited for fails.
+
+        A worker that was halted in the middle of a message is taken from for as long as it lives: it is ended then.
+        """
         self._stop.close()
-        self._thread.join()
+        self._thread.join(_SECONDS_TO_STOP)
+        if self._thread.is_alive():
+            child.end([member.child for member in self._members])
+            self._thread.join()
         self._stopped.close()
         self.give_up(UsageError("The model was closed before the answer was there."))
 
@@ -199,7 +208,7 @@ class _Post:
                 try:
                     self._take(key.data)
                 except (EOFError, OSError):
-                    self._selector.unregister(key.fileobj)
+                    self._selector.unregister(key.fd)  # it may be closed
                     self.give_up(_lost(key.data))
 
     def _take(self, member: _Member) -> None:
@@ -237,6 +246,7 @@ def _take(source: Iterator[str | Failure], size: int) -> tuple[list[str | Failur
         try:
             if not isinstance(item, Failure):
                 check_kind(item)
+                item = str.__str__(item)  # of a class of its own a text may not be fit to be sent
             taken.append(item)
         except TextError as error:
             taken.append(failure(error))

@@ -5,6 +5,7 @@ Knows nothing of rows.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing.connection import Connection
@@ -40,10 +41,11 @@ class Setup:
     costs: Costs = _FLAT
     """Of passes, as measured beside the engine: what a worker measured, it would mostly have waited for others."""
 
-    def desk(self, client: EngineClient) -> Desk:
-        """A desk on the engine that `client` reaches; it closes the client."""
+    def desk(self, client: EngineClient, idle: Callable[[], None] | None = None) -> Desk:
+        """A desk on the engine that `client` reaches; it closes the client. `idle` as `Desk` has it."""
         tokenizer = Tokenizer(self.folder)
-        return Desk(client, tokenizer, partial(render_prompt, tokenizer=tokenizer), self._drafting(), self.calibration)
+        render = partial(render_prompt, tokenizer=tokenizer)
+        return Desk(client, tokenizer, render, self._drafting(), self.calibration, idle=idle)
 
     def client(self, connection: Connection) -> EngineClient:
         """The engine at the other end of a connection."""

@@ -5,9 +5,10 @@ Knows nothing of other workers, nor of the order of chunks.
 
 from __future__ import annotations
 
+import os
 import pickle
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -20,6 +21,7 @@ from copydesk.crew.rows import Row
 from copydesk.crew.setup import Setup
 from copydesk.desk.protocol import AnyDesk
 from copydesk.desk.request import Request
+from copydesk.engines.sharing.client import EngineClient
 from copydesk.errors import CopydeskError, EngineError
 from copydesk.options import RequestOptions
 from copydesk.stream import ROW_ERRORS, failure
@@ -58,7 +60,7 @@ def work(connection: Connection, connections: Sequence[Connection], setup: Setup
     """What a worker process does; the one other connection is that to an engine's server."""
     try:
         client = setup.client(connections[0])
-        worker = Worker(connection, setup.desk(client), idle=client.flush)
+        worker = Worker(connection, setup.desk(client, idle=partial(_idle, client)))
     except Exception as error:
         with suppress(OSError):
             connection.send_bytes(_message(FAILED, [_passed_on(error)]))
@@ -79,11 +81,9 @@ class _Chunk:
 class Worker:
     """Answers chunks of rows on a desk, which it closes in the end."""
 
-    def __init__(self, connection: Connection, desk: AnyDesk, *, idle: Callable[[], None]) -> None:
-        """`idle` is called whenever no chunk is left."""
+    def __init__(self, connection: Connection, desk: AnyDesk) -> None:
         self._connection = connection
         self._desk = desk
-        self._idle = idle
         self._chunks: dict[int, _Chunk] = {}
         self._lock = threading.Lock()
 
@@ -135,11 +135,15 @@ class Worker:
             if chunk.left:
                 return
             del self._chunks[chunk.number]
-            idle = not self._chunks
             with suppress(OSError):  # that nobody listens any more, `run` sees as well
                 self._connection.send_bytes(_message(chunk.number, chunk.rows))
-        if idle:
-            self._idle()
+
+
+def _idle(client: EngineClient) -> None:
+    """When nothing is left to do: what others may need is freed, and without an engine the worker ends."""
+    client.flush()
+    if client.lost:
+        os._exit(1)
 
 
 @lru_cache(maxsize=16)

@@ -72,15 +72,19 @@ class Desk:
         render: Callable[[Task], Prompt],
         drafting: Drafting | None = None,
         calibration: Calibration = UNCALIBRATED,
+        *,
+        idle: Callable[[], None] | None = None,
     ) -> None:
         """`render` gives a task's prompt; it is called once a task. The desk closes the engine, and `drafting`.
 
-        With `drafting`, extractions are drafted first.
+        With `drafting`, extractions are drafted first. `idle` is called, on the desk's own thread, whenever nothing is
+        left to do and all that it took is freed.
         """
         self._engine = engine
         self._tokenizer = tokenizer
         self._render = render
         self._drafting = drafting
+        self._idle = idle
         self._calibration = calibration
         self._canonical = Canonical(tokenizer)
         self._closing = Closing(self._canonical, tokenizer.eos_token_ids[0], engine.vocab_size)
@@ -178,6 +182,8 @@ class Desk:
                 job = self._inbox.get(block=scheduler.idle)
             except queue.Empty:
                 scheduler.step()
+                if self._idle is not None and scheduler.idle:
+                    self._idle()
                 continue
             if job is None:
                 scheduler.close(UsageError("The model was closed before the answer was there."))

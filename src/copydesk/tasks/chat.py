@@ -84,7 +84,9 @@ def _constraint(schema: Json | type[BaseModel] | Schema | None, constraint: Cons
     if constraint is not None and not isinstance(constraint, Constraint):
         raise UsageError(f"constraint is a copydesk.Constraint, not {constraint!r}.")
     if schema is None:
-        return constraint or Constraint()
+        if constraint is None or constraint.schema is None:
+            return constraint or Constraint()
+        return replace(constraint, schema=extraction(constraint.schema).schema)  # of whatever kind it was given
     if constraint is not None:
         raise UsageError("Give a schema or a constraint, not both.")
     return Constraint(schema=extraction(schema).schema)

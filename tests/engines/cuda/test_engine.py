@@ -138,6 +138,49 @@ def test_a_forward_that_is_too_large_is_halved(engine: CudaEngine, monkeypatch: 
     assert len({result[0].argmax for result in results}) == 1
 
 
+def test_forks_survive_a_call_that_is_split(engine: CudaEngine) -> None:
+    """All copies are made with the first part, of whatever sequences it is."""
+    origin = engine.open()
+    append(engine, origin, TEXTS[0])
+    forks = [engine.fork(origin) for _ in range(6)]
+    engine._tokens_at_once = 32
+    reads = [Read(fork, (*TEXTS[2], number), (Wanted(len(TEXTS[2])),)) for number, fork in enumerate(forks)]
+    results = engine.run(reads)
+    for number, [score] in enumerate(results):
+        expected = all_rows(engine, [*TEXTS[0], *TEXTS[2], number])[-1]
+        assert score.argmax == expected.argmax()
+        assert score.logprob == pytest.approx(expected.max(), abs=1e-4)
+
+
+def test_a_small_forward_that_fails_leaves_large_ones_large(
+    engine: CudaEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried = []
+
+    def never(part: Part) -> Outcome:
+        tried.append(len(part.tokens))
+        raise torch.OutOfMemoryError("too many")
+
+    before = engine._tokens_at_once
+    monkeypatch.setattr(engine._runner, "read", never)
+    with pytest.raises(EngineError, match="no memory left"):
+        engine.run([Read(engine.open(), tuple(range(300)), (Wanted(0),))])
+    assert (tried, engine._tokens_at_once) == ([300, 300], before)
+
+
+def test_where_memory_is_too_little_to_decode_ahead_the_scores_are_there(
+    engine: CudaEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def never(part: Part, first: torch.Tensor, steps: int) -> tuple[torch.Tensor, torch.Tensor]:
+        raise torch.OutOfMemoryError("too many")
+
+    monkeypatch.setattr(engine._runner, "decode", never)
+    sequence = engine.open()
+    [[score]] = engine.run([Read(sequence, tuple(TEXTS[1]), (Wanted(39, ahead=3),))])
+    assert (score.ahead, engine.length(sequence)) == ((), 40)
+    assert score.argmax == all_rows(engine, TEXTS[1])[-1].argmax()
+
+
 def test_where_memory_is_too_little_for_anything_that_is_said(
     engine: CudaEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:

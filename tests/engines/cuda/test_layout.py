@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -23,6 +25,15 @@ def part_of(reads: list[tuple[int, int]]) -> Part:
     return Part(
         np.arange(100, 100 + total, dtype=np.int32), starts, lengths, np.arange(0, total, 3, dtype=np.int32), blocks
     )
+
+
+def test_there_is_room_for_the_copies_of_sequences_that_other_parts_read() -> None:
+    part = replace(part_of([(0, 40)]), copies=[(1, 9), (2, 8), (3, 7)])
+    size = part.size(16)
+    views = sections(np.full(size.flat, -7, np.int32), size)
+    part.fill(views, size)
+    assert list(zip(views["origins"].tolist(), views["targets"].tolist(), strict=True)) == part.copies
+    assert not views["tables"][2:].any()
 
 
 READS = st.lists(st.tuples(st.integers(0, 90), st.integers(1, 70)), min_size=1, max_size=6)

@@ -51,6 +51,15 @@ def test_a_recording_has_room_for_the_part(lengths: list[int], runner: Runner) -
     assert size.sequences in (*SEQUENCES, size.tokens)
 
 
+def test_a_recording_has_room_for_the_copies_of_a_call_that_was_split(runner: Runner) -> None:
+    own = replace(part([2048]), copies=[(1, 2)] * 12)
+    size = runner._recorded_size(own)
+    assert size is not None
+    assert size.sequences >= 12
+    assert runner._recorded_size(replace(own, copies=[(1, 2)] * 65)) is None
+    assert runner._recorded_size(replace(part([2]), copies=[(1, 2)] * 3)) is None
+
+
 @pytest.mark.parametrize(
     "own", [part([4097]), part([1] * 65), part([8], listed=LISTED + 1)], ids=["long", "many", "many listed"]
 )

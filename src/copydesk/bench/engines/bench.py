@@ -64,7 +64,7 @@ class Bench:
     seed: int = 0
 
     def run(self, out: Path | None = None) -> Json:
-        """Measure everything; the figures as JSON, and as a table in `out`. Errors: `CopydeskError`."""
+        """Measure all of it; the figures as JSON, and as a table in `out` after each model. Errors: `CopydeskError`."""
         begun = time.monotonic()
         found = machine.examine()
         with tempfile.TemporaryDirectory(prefix="copydesk-bench-") as made:
@@ -72,17 +72,14 @@ class Bench:
             small = subjects.smollm2(self.smollm2, Path(made))
             asked = {job: self._questions(job) for job in ("address", *(small.jobs if small.folder else ()))}
             large = subjects.widened(self.data, Path(made), self.wide, self.gguf, seed=self.seed)
-            rows = [row for model in (large, small) for row in self._rows(model, asked)]
-        report: Json = {
-            "rows": [row.to_dict() for row in rows],
-            "sizes": asdict(self.sizes),
-            "seed": self.seed,
-            "seconds": round(time.monotonic() - begun),
-            **found,
-        }
-        report["versions"] |= machine.versions(_PACKAGES)
-        if out is not None:
-            write(out, "engines", table(rows, report))
+            report: Json = {"rows": [], "sizes": asdict(self.sizes), "seed": self.seed, **found}
+            report["versions"] |= machine.versions(_PACKAGES)
+            rows: list[Row] = []
+            for model in (large, small):
+                rows += self._rows(model, asked)
+                report |= {"rows": [row.to_dict() for row in rows], "seconds": round(time.monotonic() - begun)}
+                if out is not None:
+                    write(out, "engines", table(rows, report))
         return report
 
     def _questions(self, job: Job) -> list[Question]:

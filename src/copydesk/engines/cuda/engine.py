@@ -165,17 +165,22 @@ class CudaEngine:
         self, reads: PackedReads, sequences: list[int], starts: Ints, copies: list[tuple[int, int]]
     ) -> list[Outcome]:
         """The reads as forwards, of fewer tokens at once if the device has no memory for as many."""
+        tried = False
         while True:
             try:
                 return [self._runner.read(part) for part in self._parts(reads, sequences, starts, copies)]
             except torch.OutOfMemoryError as error:
                 torch.cuda.empty_cache()
-                if self._tokens_at_once <= _FEWEST_TOKENS:
+                if not tried:  # what was only kept for later may be enough
+                    tried = True
+                    continue
+                at_once = min(self._tokens_at_once, len(reads.tokens))
+                if at_once <= _FEWEST_TOKENS:
                     raise EngineError(
                         "the GPU has no memory left for a forward; free some, or load with a smaller cache_bytes",
                         code="engine_failed",
                     ) from error
-                self._tokens_at_once //= 2
+                self._tokens_at_once = max(_FEWEST_TOKENS, at_once // 2)
 
     def _parts(
         self, reads: PackedReads, sequences: list[int], starts: Ints, copies: list[tuple[int, int]]
@@ -223,9 +228,14 @@ class CudaEngine:
                 blocks = [self._table.blocks(sequence) for sequence in sequences]
                 order = np.arange(len(sequences), dtype=np.int32)
                 last = torch.from_numpy(np.cumsum(reads.wanted_counts) - 1).to(outcomes[0].values.device)
-                outcomes[0] = outcomes[0].kept()
-                first = outcomes[0].argmax[last]
-                return self._runner.decode(Part(ones, lengths, ones, order, blocks), first, steps)
+                try:
+                    outcomes[0] = outcomes[0].kept()
+                    first = outcomes[0].argmax[last]
+                    return self._runner.decode(Part(ones, lengths, ones, order, blocks), first, steps)
+                except torch.OutOfMemoryError:  # the answers go on one by one
+                    torch.cuda.empty_cache()
+                    for sequence, length in zip(sequences, lengths.tolist(), strict=True):
+                        self._table.cut(sequence, length)
         return torch.empty(0, len(sequences), dtype=torch.int32), torch.empty(0, len(sequences))
 
     def _tops(self, reads: PackedReads, hidden: list[Tensor]) -> tuple[Ints, NDArray[np.float32]]:

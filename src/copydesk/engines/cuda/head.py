@@ -128,8 +128,9 @@ def _reduce(partial, argmax, logprobs, normalizers, tiles, plane, TILES: tl.cons
     index = tl.load(partial + plane + row * tiles + tile, mask, 0)
     total = tl.load(partial + 2 * plane + row * tiles + tile, mask, 0)
     best = tl.max(highest)
-    # Scores that are not numbers find no tile that has the best one, and an argmax that no vocabulary holds.
+    # Scores that are not numbers find no tile that has the best one: then it is the first token, which can be read.
     first = tl.min(tl.where(mask & (highest == best), index, 2147483648.0))
+    first = tl.where(first < 2147483648.0, first, 0.0)
     logsum = tl.log(tl.sum(tl.where(mask, total * tl.exp(highest - best), 0)))
     tl.store(argmax + row, first.to(tl.int32))
     tl.store(logprobs + row, -logsum)

@@ -75,15 +75,20 @@ class Part:
     """Indices into `wanted` of the single tokens whose log-probabilities are asked for."""
     listed_tokens: Ints = field(default_factory=lambda: NONE)
     copies: list[tuple[int, int]] = field(default_factory=list)
-    """Blocks to copy before anything is written, `(from, to)`; at most one a sequence. Emptied once that is queued: a
-    copy made twice would take what was written since."""
+    """Blocks to copy before anything is written, `(from, to)`; at most one a sequence of the call. Emptied once
+    that is queued: a copy made twice would take what was written since."""
 
     def size(self, tile: int) -> Size:
         """The least room for this, with tiles of at most `tile` tokens."""
         tiles = int((-(-self.lengths // tile)).sum())
         width = max(map(len, self.blocks), default=1)
         listed = len(self.listed_rows)
-        return Size(len(self.tokens), tiles, len(self.lengths), width, len(self.wanted), listed, tile)
+        return Size(len(self.tokens), tiles, self.sequences, width, len(self.wanted), listed, tile)
+
+    @property
+    def sequences(self) -> int:
+        """How many there must be room for: a part of a call that was split makes the copies for all of it."""
+        return max(len(self.lengths), len(self.copies))
 
     def fill(self, views: dict[str, Ints], size: Size) -> None:
         """Write this into the parts of a flat array, of a size that has room for it.

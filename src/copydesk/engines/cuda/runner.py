@@ -188,12 +188,12 @@ class Runner:
     def _recorded_size(self, part: Part) -> Size | None:
         """The size of the recording that has room for a part; None if none has."""
         count = len(part.tokens)
-        if not self._record or not count or count > TOKENS[-1] or len(part.lengths) > SEQUENCES[-1]:
+        if not self._record or not count or count > TOKENS[-1] or part.sequences > min(count, SEQUENCES[-1]):
             return None
         if len(part.listed_rows) > LISTED:
             return None
         tokens = next(size for size in TOKENS if size >= count)
-        sequences = next(size for size in SEQUENCES if size >= len(part.lengths))
+        sequences = next(size for size in SEQUENCES if size >= part.sequences)
         wanted = tokens
         if tokens > SCORED_WITHIN:
             wanted = min(tokens, 1 << max(4, (len(part.wanted) - 1).bit_length()))

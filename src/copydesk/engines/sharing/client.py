@@ -39,6 +39,11 @@ class EngineClient:
         self._sending = threading.Lock()
         self._gone: EngineError | None = None
 
+    @property
+    def lost(self) -> bool:
+        """Whether the server is gone, or this was closed."""
+        return self._gone is not None
+
     def open(self) -> int:
         return self._added(Change.OPEN, 0, 0)
 

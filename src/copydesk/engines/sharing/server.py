@@ -161,9 +161,10 @@ class EngineServer:
         try:
             scores = run_packed(self._engine, PackedReads.concatenate(parts)).split(parts)
         except Exception as error:
-            if len(passes) > 1:
-                for one in passes:  # each by itself: the fault, or the lack of room, may be of one alone
-                    self._pass([one])
+            if len(passes) > 1:  # the fault, or the lack of room, may be of one alone
+                half = len(passes) // 2
+                self._pass(passes[:half])
+                self._pass(passes[half:])
             elif isinstance(error, EngineError) and error.code == "cache_full":
                 self._cramped += passes
             else:
