@@ -63,17 +63,29 @@ def test_a_pass_that_was_held_up_counts_as_no_more_than_a_larger_one_or_many_of_
 
 def test_costs_follow_the_passes_of_answers(engine: FakeEngine) -> None:
     meter = measured(engine, {1: 0.002, 8: 0.004, 32: 0.02})
-    due = [meter.took(30, 30, 0.01) for _ in range(80)]
+    due = [meter.took(30 + number % 2, 30, 0.01) for number in range(80)]
     assert sum(due) == 10
     assert table(meter)[32] == pytest.approx(5.0, rel=0.01)
-    meter.took(30, 30, 60.0)
+    meter.took(32, 32, 60.0)
     assert table(meter)[32] < 8.0
+
+
+def test_what_it_costs_that_passes_are_not_as_large_as_the_one_before(engine: FakeEngine) -> None:
+    meter = measured(engine, {1: 0.002, 8: 0.004, 32: 0.02})
+    assert meter.costs is not None
+    assert meter.costs.change == 0.0
+    for _ in range(60):
+        for tokens, seconds in ((8, 0.005), (1, 0.003), (1, 0.002), (1, 0.002)):
+            meter.took(tokens, tokens, seconds)
+    assert meter.costs.change == pytest.approx(0.5, rel=0.02)
+    assert meter.costs.of(8) == pytest.approx(2.0, rel=0.02)
+    assert meter.costs.of(1) == 1.0
 
 
 def test_passes_that_say_nothing_of_drafts_do_not_count(engine: FakeEngine) -> None:
     meter = measured(engine, {1: 0.002, 8: 0.004, 32: 0.02})
     before = table(meter)
-    for tokens, scored in ((32, 1), (64, 20), (9, 9), (3, 3), (10**6, 10**6)):
+    for tokens, scored in ((32, 1), (64, 20), (9, 9), (2, 2), (10**6, 10**6)):
         assert not any(meter.took(tokens, scored, 1e-6) for _ in range(20))
     assert table(meter) == before
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unittest.mock import Mock
+
 import pytest
 
 from copydesk.desk.drafting import Drafting
@@ -76,3 +78,18 @@ def test_how_much_is_read_goes_by_what_became_of_it(tokenizer: Tokenizer) -> Non
         drafts.judge(lengths[-1], 0, lengths[-1])
     assert lengths[0] > 10
     assert lengths[-1] <= 4
+
+
+def test_it_is_known_how_large_the_pass_before_was(tokenizer: Tokenizer) -> None:
+    controller = Mock(wraps=Controller(CHEAP))
+    drafts = Drafts(Drafting(FakeDrafters(going_on(ANSWER)), controller), ADDRESS, "text", tokenizer)
+    rides = []
+    for read, beside in ((40, 9), (3, 0), (1, 2)):
+        drafts.length(drafts.propose(b""), read)
+        drafts.judge(1, 1, beside)
+        rides.append(controller.length.call_args.args[-1])
+    drafts.length(None, 1)
+    drafts.judge(0, 0, 0)
+    drafts.length(drafts.propose(b""), 5)
+    rides.append(controller.length.call_args.args[-1])
+    assert [(ride.read, ride.before) for ride in rides] == [(40, 0), (3, 49), (1, 3), (5, 1)]

@@ -9,12 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from copydesk.drafting.controller import Controller, Costs, Pass
+from copydesk.drafting.controller import Controller, Costs, Pass, Record
 
 STEEP = Costs.measured({1: 63, 2: 73, 4: 98, 8: 152, 16: 237, 32: 426})
 LEVEL = Costs.measured({1: 39, 2: 39, 4: 44, 8: 52, 16: 69, 32: 94})
 FLAT = Costs.measured({1: 4.27, 64: 4.85, 128: 5.04})
-ENGINES = [STEEP, LEVEL, FLAT]
+STIFF = Costs.measured({1: 1.75, 2: 1.9, 4: 2.3, 8: 5.3, 16: 6.4, 32: 9.4, 64: 15.2}, 1.0)
+ENGINES = [STEEP, LEVEL, FLAT, STIFF]
 OPEN = 46
 
 
@@ -23,16 +24,17 @@ def ratio(costs: Costs, chance: Callable[[int], float], answers: int = 200, prom
     controller, luck = Controller(costs), random.Random(1)
     spent = plain = 0.0
     for answer in range(answers):
-        left, read = OPEN, prompt
-        plain += costs.of(prompt) + (OPEN - 1) * costs.of(1)
+        left, read, before = OPEN, prompt, 0
+        plain += costs.of(prompt) + (OPEN - 1) * costs.of(1) + 2 * costs.change
         while left:
-            ride = Pass(read, again=left < OPEN)
+            ride = Pass(read, again=left < OPEN, before=before)
             drafted = controller.length("task", "drafter", left - 1, ride)
             assert 0 <= drafted < left
             stood = 0
             while stood < drafted and luck.random() < chance(answer):
                 stood += 1
-            spent += costs.of(read + drafted)
+            spent += costs.of(read + drafted) + costs.change * (read + drafted != before)
+            before = read + drafted
             controller.judge("task", "drafter", ride, drafted, stood)
             left, read = left - 1 - stood, 1
     return spent / plain
@@ -142,6 +144,22 @@ def test_what_is_read_beside_the_drafted_tokens_is_paid_for() -> None:
     assert length(0) > length(60) == 0
 
 
+def test_a_token_that_stands_saves_what_comes_along_too() -> None:
+    """Where many tokens are forced, passes without drafts are large as well."""
+    bare, among_forced = Record(stood=70, fell=30), Record(stood=70, fell=30, drafted=10, read=60)
+    assert bare.length(STIFF, Pass(1, before=1), 24) == 3
+    assert among_forced.length(STIFF, Pass(1, before=1), 24) == 24
+    assert bare.after(STIFF, Pass(1), 2).credit < among_forced.after(STIFF, Pass(1), 2).credit
+
+
+def test_what_comes_along_is_known_from_what_was_read() -> None:
+    record = Record()
+    for _ in range(20):
+        record = record.having_read(8, 24)
+    assert record.size == pytest.approx(3.0, rel=0.01)
+    assert record.having_read(1, 0).size >= 1.0
+
+
 def test_drafters_are_ranked_by_what_stood() -> None:
     controller = Controller(LEVEL)
     assert controller.ranked("task", ["rules", "tagger"]) == ["rules", "tagger"]
@@ -161,12 +179,13 @@ def test_costs_between_and_beyond_those_measured() -> None:
 
 @given(
     st.dictionaries(st.integers(1, 64), st.floats(0.1, 100), min_size=1, max_size=6),
+    st.floats(0, 10),
     st.lists(st.tuples(st.integers(0, 60), st.integers(0, 60), st.integers(1, 90), st.integers(0, 63)), max_size=60),
 )
 def test_what_drafts_may_cost_is_bounded_whatever_happens(
-    table: dict[int, float], passes: list[tuple[int, int, int, int]]
+    table: dict[int, float], change: float, passes: list[tuple[int, int, int, int]]
 ) -> None:
-    costs = Costs.measured(table)
+    costs = Costs.measured(table, change)
     controller = Controller(costs)
     gained, allowed = 0.0, 32.0
     for offered, standing, read, others in passes:

@@ -62,6 +62,8 @@ class Drafts:
         self._rest = 0
         """How many passes go by before one is asked for again."""
         self._plan: _Plan | None = None
+        self._read = self._before = 0
+        """Tokens that are read anyway in this pass, and all that were in the one before."""
 
     def propose(self, written: bytes) -> Proposal | None:
         """A draft that goes on from the answer's text so far; None if there is none, or it ends within a character."""
@@ -84,9 +86,10 @@ class Drafts:
     def length(self, proposal: Proposal | None, read: int) -> int:
         """How many tokens of a draft to read at most, in a pass that reads so many tokens anyway."""
         self._plan = None
+        self._read = read
         if proposal is None:
             return 0
-        ride = Pass(read, self.others(), self._corrected)
+        ride = Pass(read, self.others(), self._corrected, self._before)
         controller = self._drafting.controller
         left = proposal.left(controller.reach(self._key, proposal.source, ride))
         length = controller.length(self._key, proposal.source, left, ride)
@@ -95,6 +98,7 @@ class Drafts:
 
     def judge(self, drafted: int, stood: int, read: int) -> None:
         """Take note of a pass: how many drafted tokens it had and how many stood, and how many were read for them."""
+        self._before = self._read + read
         plan = self._plan
         if plan is None:
             return

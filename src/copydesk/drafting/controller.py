@@ -31,7 +31,7 @@ _ALLOWANCE = 0.02
 _HARDLY = 1e-3
 """The chance to stand from which on a token of a draft is not worth a look."""
 _FARTHEST = 4096
-_PROBE = 4
+_PROBE = 3
 """Tokens of a draft that is tried again although nothing is expected of it."""
 _PROBE_CREDIT = 1.0
 """Credit that must be left when such a draft is tried."""
@@ -46,9 +46,11 @@ class Costs:
     tokens: tuple[int, ...]
     """Ascending, at least one."""
     passes: tuple[float, ...]
+    change: float = 0.0
+    """What a pass costs more if the one before had another number of tokens."""
 
     @classmethod
-    def measured(cls, table: Mapping[int, float]) -> Costs:
+    def measured(cls, table: Mapping[int, float], change: float = 0.0) -> Costs:
         """From any measure of cost, by tokens in the pass. Costs that fall with more tokens are taken as level."""
         tokens = sorted(table)
         one = max(table[tokens[0]], 1e-12)
@@ -56,7 +58,7 @@ class Costs:
         for count in tokens:
             level = max(level, table[count] / one)
             passes.append(level)
-        return cls(tuple(tokens), tuple(passes))
+        return cls(tuple(tokens), tuple(passes), change / one)
 
     def of(self, tokens: float) -> float:
         """The cost of a pass of so many tokens."""
@@ -78,14 +80,27 @@ class Pass:
     """Other answers in progress, which read a token or so each in the same engine call."""
     again: bool = False
     """Whether the answer has been corrected before: drafts fare worse then, so they are judged apart."""
+    before: int = 0
+    """Tokens that the answer read in the pass before; 0 in its first."""
 
-    def share(self, costs: Costs) -> float:
-        """What a pass for a single token costs: its share of an engine call."""
-        return costs.of(self.others + 1) / (self.others + 1)
+    def share(self, costs: Costs, size: float = 1.0) -> float:
+        """What a pass costs that reads so many tokens: its share of an engine call, and what more than one adds."""
+        single = costs.of(self.others + 1)
+        return single / (self.others + 1) + costs.of(self.others + size) - single
 
     def extra(self, costs: Costs, drafted: int) -> float:
         """What so many drafted tokens add."""
-        return costs.of(self.others + self.read + drafted) - costs.of(self.others + self.read)
+        others = self.others + self.read
+        more = costs.of(others + drafted) - costs.of(others)
+        return more + self.change(costs) * (self.changes(drafted) - self.changes(0))
+
+    def change(self, costs: Costs) -> float:
+        """The answer's share of what it costs that a pass is not as large as the one before."""
+        return costs.change / (self.others + 1)
+
+    def changes(self, drafted: int) -> int:
+        """How often the size changes, from the pass before to this one and on to one for a single token."""
+        return (self.read + drafted != self.before) + (self.read + drafted != 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +110,15 @@ class Record:
     stood: float = _BEFORE_ANY[0]
     fell: float = _BEFORE_ANY[1]
     credit: float = _CREDIT
+    drafted: float = 1.0
+    """Tokens that were drafted and read lately."""
+    read: float = 1.0
+    """The same, and those that came along, such as forced ones between them."""
+
+    @property
+    def size(self) -> float:
+        """Tokens that are read for each drafted one: in a pass of its own as well, so that is what it saves."""
+        return self.read / self.drafted
 
     @property
     def rate(self) -> float:
@@ -105,21 +129,24 @@ class Record:
     def reach(self) -> int:
         """How many tokens of a draft may matter: those after them would hardly ever stand."""
         rate = self.rate
-        return min(_FARTHEST, 1 + int(math.log(_HARDLY) / math.log(rate))) if rate < 1.0 else _FARTHEST
+        far = 1 + math.log(_HARDLY) / math.log(rate) if rate < 1.0 else _FARTHEST
+        return int(min(_FARTHEST, far * self.size))
 
     def length(self, costs: Costs, ride: Pass, drafted: int) -> int:
-        """How many of the drafted tokens to read: those that are expected to gain most and can be paid for."""
-        share, rate = ride.share(costs), self.rate
+        """How many tokens of a draft to read, of `drafted` with those that come along: what is expected to gain most
+        and can be paid for."""
+        share, rate, change, size = ride.share(costs, self.size), self.rate, ride.change(costs), self.size
         best, most_gain, expected, chance = 0, 0.0, 0.0, 1.0
         read = ride.others + ride.read
-        anyway = costs.of(read)
+        anyway = costs.of(read) + change * ride.changes(0)
         for count in range(1, drafted + 1):
             chance *= rate
             expected += chance
-            extra = costs.of(read + count) - anyway
-            if extra > self.credit:
+            tokens = min(round(count * size), drafted)
+            extra = costs.of(read + tokens) - anyway + change * ride.changes(tokens)
+            if extra > self.credit + change:
                 break
-            if expected * share - extra > most_gain:
+            if extra <= self.credit and expected * share - extra > most_gain:
                 best, most_gain = count, expected * share - extra
         probe = min(_PROBE, drafted)
         if best == 0 and self.credit - ride.extra(costs, probe) >= _PROBE_CREDIT:
@@ -132,13 +159,18 @@ class Record:
 
     def after(self, costs: Costs, ride: Pass, stood: int) -> Record:
         """After a pass in which so many drafted tokens stood, each of which would have cost a pass of its own."""
-        credit = self.credit + (stood + _ALLOWANCE) * ride.share(costs)
+        credit = self.credit + stood * ride.share(costs, self.size) + _ALLOWANCE * ride.share(costs)
         return replace(self, credit=min(credit, _MOST_CREDIT[0] + _MOST_CREDIT[1] * (ride.others + 1)))
 
     def judged(self, stood: int, fell: bool, half_life: float = _HALF_LIFE) -> Record:
         """After a draft of which so many tokens stood and the next, if any, did not."""
         weight = 0.5 ** ((stood + fell) / half_life)
         return replace(self, stood=self.stood * weight + stood, fell=self.fell * weight + fell)
+
+    def having_read(self, drafted: int, read: int) -> Record:
+        """After a draft of which so many tokens were read, and so many in all with those that came along."""
+        weight = 0.5 ** (drafted / _HALF_LIFE)
+        return replace(self, drafted=self.drafted * weight + drafted, read=self.read * weight + max(drafted, read))
 
 
 class Controller:
@@ -186,7 +218,9 @@ class Controller:
             if paid != read:
                 record = record.charged(ride.extra(costs, read) - ride.extra(costs, paid))
             record = record.after(costs, ride, stood)
-            _keep(self._records, name, record.judged(stood, stood < drafted) if drafted else record)
+            if drafted:
+                record = record.judged(stood, stood < drafted).having_read(drafted, read)
+            _keep(self._records, name, record)
 
     def compare(self, task: str, drafter: str, stood: int, fell: bool) -> None:
         """Take note of how many characters of a whole draft agree with the verified answer, read or not."""
