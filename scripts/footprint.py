@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import importlib.metadata
+import importlib.util
 import json
 import os
 import re
@@ -74,8 +75,14 @@ def _peak_memory_mb(command: list[str], environment: dict[str, str]) -> int:
 
 
 def _installed_mb(name: str) -> int:
-    """The files of a distribution and of all it needs without extras, compiled bytecode included."""
-    waiting, seen, size = [name], set[str](), 0
+    """The files of a distribution and of all it needs without extras, compiled bytecode included.
+
+    One that is installed to be edited lists none of its own: they are those of its package.
+    """
+    waiting, seen = [name], set[str]()
+    listed = importlib.metadata.distribution(name).files or []
+    own = [] if any(path.suffix == ".py" and path.parts[0] == name for path in listed) else _package(name).rglob("*")
+    size = sum(path.stat().st_size for path in own if path.is_file())
     while waiting:
         name = waiting.pop()
         if name in seen:
@@ -88,6 +95,13 @@ def _installed_mb(name: str) -> int:
             if "extra" not in marker and _is_installed(needed := re.split(r"[\s<>=!~\[(]", needed.strip())[0]):
                 waiting.append(needed.lower().replace("_", "-"))
     return round(size / 1e6)
+
+
+def _package(name: str) -> Path:
+    spec = importlib.util.find_spec(name)
+    if spec is None or spec.origin is None:
+        raise SystemExit(f"{name} is not installed")
+    return Path(spec.origin).parent
 
 
 def _is_installed(name: str) -> bool:
