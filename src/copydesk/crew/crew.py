@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
-from itertools import zip_longest
+from itertools import count, zip_longest
 from multiprocessing.connection import Connection
 from typing import Any, Protocol
 
@@ -81,7 +81,7 @@ class Crew:
             raise
         self._members = members
         self._post = _Post(members)
-        self._numbers = 0
+        self._numbers = count(1)
         self._lock = threading.Lock()
         self._close = weakref.finalize(self, _close, self._post, members, hosts, os.getpid())
 
@@ -144,9 +144,7 @@ class Crew:
 
     def _send(self, asked: worker.Call, texts: list[str | Failure]) -> Future[bytes]:
         future: Future[bytes] = Future()
-        with self._lock:
-            self._numbers += 1
-            number = self._numbers
+        number = next(self._numbers)
         message = worker.chunk(number, asked, texts)
         with self._lock:
             member = min(self._members, key=lambda member: len(member.waiting))

@@ -31,18 +31,14 @@ class Habits:
 
     def instead(self, usual: int, fits: Callable[[int], bool]) -> int | None:
         """What the model writes where this token is the usual one, of the tokens that fit; None if that."""
-        leads = self._leads.get(usual)
-        if not leads:
-            return None
-        token = max(leads, key=lambda token: leads[token] if fits(token) else 0)
-        return token if leads[token] >= _ENOUGH and fits(token) else None
+        leads = self._leads.get(usual, {})
+        expected = [token for token, lead in leads.items() if lead >= _ENOUGH and fits(token)]
+        return max(expected, key=leads.__getitem__, default=None)
 
     def note(self, usual: int, written: int, fits: Callable[[int], bool]) -> None:
         """Take note of what the model wrote where a token was the usual one, and others fitted too."""
-        leads = dict(self._leads.get(usual, ()))  # others may be reading it
-        for token, lead in list(leads.items()):
-            if token != written and fits(token):
-                leads[token] = lead - 1
+        before = self._leads.get(usual, {})  # others may be reading it
+        leads = {token: lead - (token != written and fits(token)) for token, lead in before.items()}
         if written != usual:
             leads[written] = min(_HIGHEST, leads.get(written, 0) + 1)
         leads = {token: lead for token, lead in leads.items() if lead > 0}

@@ -52,9 +52,7 @@ class Proposal:
     def next(self) -> int | None:
         """The token proposed next: the end token after the last; None while the place is lost."""
         usual = self._usual()
-        if usual is None or usual not in self._habits:
-            return usual
-        instead = self._habits.instead(usual, self._fits)
+        instead = None if usual is None else self._habits.instead(usual, self._fits)
         return usual if instead is None else instead
 
     def left(self, most: int) -> int:
@@ -75,10 +73,10 @@ class Proposal:
 
     def corrected(self, token: int, written: bytes) -> None:
         """Follow a token, which stands for what is `written`, where another was proposed or none."""
-        usual = self._usual()
-        if usual is not None and written and self._place is not None and self._text.startswith(written, self._place):
-            self._habits.note(usual, token, self._fits)
+        there, usual = self.at(self._place), self._usual()
         self.follow(written)
+        if usual is not None and written and not self.lost:
+            self._habits.note(usual, token, there._fits)
 
     def stood(self, tokens: Iterable[tuple[int, int | None]]) -> None:
         """Take note of tokens that were written as they were proposed, each with its place in the draft."""

@@ -161,8 +161,7 @@ class Writer:
         if ahead.proposal:
             ahead.proposal.stood(
                 (ahead.tokens[index], place)
-                for index, place in zip(ahead.open[:stood], ahead.places, strict=False)
-                if index < len(ahead.tokens)
+                for index, place in zip(ahead.open[:stood], ahead.places[:stood], strict=True)
             )
         reached = start + (ahead.open[stood] if stood < len(ahead.open) else len(ahead.tokens))
         self._way_out = max([self._way_out, *(way for way in ahead.ways_out if way[0] <= reached)])

@@ -34,9 +34,10 @@ def chat_request(messages: Messages | str, thinking: Thinking = "auto", **option
     if isinstance(messages, str):
         messages = [{"role": "user", "content": messages}]
     plain, preset, max_tokens = _request(options, messages=messages)
-    told = _builtin_instruction(plain.constraint)
-    if told is not None and [message["role"] for message in plain.messages] == ["user"]:
-        plain = replace(plain, messages=[{"role": "system", "content": told}, *plain.messages])
+    if [message["role"] for message in plain.messages] == ["user"]:
+        told = _builtin_instruction(plain.constraint)
+        if told is not None:
+            plain = replace(plain, messages=[{"role": "system", "content": told}, *plain.messages])
     if not decide(thinking, plain.messages, plain.constraint):
         return plain
     longest = THINKING_FACTOR * preset.max_tokens if max_tokens is None else max_tokens
@@ -45,8 +46,7 @@ def chat_request(messages: Messages | str, thinking: Thinking = "auto", **option
 
 def is_trained(request: ChatRequest) -> bool:
     """Whether a request asks for what the built-in model was trained for, as it was."""
-    told = _builtin_instruction(request.constraint)
-    return told is not None and len(request.messages) == 2 and request.messages[0]["content"] == told
+    return len(request.messages) == 2 and request.messages[0]["content"] == _builtin_instruction(request.constraint)
 
 
 def completion_request(prompt: str, **options: Any) -> ChatRequest:
